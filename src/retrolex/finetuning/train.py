@@ -1,0 +1,173 @@
+"""Contrastive fine-tuning of a masked LM into a retriever: dense vectors or lexicon weights, one loop for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+from transformers import PreTrainedTokenizerBase
+
+from retrolex.backbones import Backbone, Spec, save_backbone, write_spec
+from retrolex.backbones.representations import lexicon, pool, text_mask
+from retrolex.errors import UserError
+from retrolex.finetuning.batches import Batches
+from retrolex.finetuning.losses import flops, info_nce
+from retrolex.finetuning.negatives import Negative
+from retrolex.finetuning.pairs import Pair
+from retrolex.training import Schedule, clear_checkpoints, fit
+
+NORMALIZED_SCALE = 20.0  # inner products of unit vectors lie in [-1, 1]: without it the softmax stays flat
+
+
+@dataclass(frozen=True)
+class FinetuneOptions:
+    """One contrastive stage.
+
+    Attributes:
+        steps: optimizer steps; None: `epochs` passes over the pairs.
+        epochs: see `steps`.
+        queries, hard: queries a batch, hard negatives a query.
+        learning_rate, warmup, weight_decay, clip: see `training.Schedule`.
+        accumulate: batches a step; the in-batch negatives do not grow with it.
+        scale: what inner products are multiplied by; None: 20 for vectors of length 1 (temperature 0.05), else 1.
+        flops: weight of the FLOPS loss of documents, lexicon only; it rises with the square of the step over `ramp` of the run.
+        query_flops: weight of the queries' FLOPS loss, as a share of `flops`.
+        token_budget: tokens that go through the encoder at once.
+        seed: of batches and dropout.
+        save_every, log_every, bf16: see `training.Schedule`.
+    """
+
+    steps: int | None = None
+    epochs: float = 1.0
+    queries: int = 24
+    hard: int = 3
+    learning_rate: float = 2e-5
+    warmup: float = 0.05
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    accumulate: int = 1
+    scale: float | None = None
+    flops: float = 0.002
+    query_flops: float = 0.75
+    ramp: float = 0.33
+    token_budget: int = 8192
+    seed: int = 42
+    save_every: int | None = None
+    log_every: int | None = None
+    bf16: bool | None = None
+
+
+class Retriever(nn.Module):
+    """The backbone as a bi-encoder, and its loss.
+
+    Args:
+        backbone: trained in place.
+        spec: representation, pooling, normalisation.
+        special_ids: tokens that are no text; the mask token is not among them.
+        scale, flops, query_flops: see `FinetuneOptions`.
+    """
+
+    def __init__(self, backbone: Backbone, spec: Spec, special_ids: Sequence[int], scale: float, flops: float, query_flops: float):
+        super().__init__()
+        self.backbone, self.spec = backbone, spec
+        self.scale, self.flops, self.query_flops = scale, flops, query_flops
+        self.register_buffer("special_ids", torch.tensor(sorted(special_ids)), persistent=False)
+
+    def vectors(self, parts: Sequence[dict[str, Tensor]], rows: Tensor) -> Tensor:
+        """Vectors [n, D] in float32 of texts that come as padded parts; see `Batches.encoded`."""
+        return torch.cat([self._represent(**part) for part in parts])[rows]
+
+    def _represent(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        hidden = self.backbone.hidden(input_ids, attention_mask)
+        if self.spec.representation == "lexicon":
+            return lexicon(self.backbone, hidden, text_mask(input_ids, attention_mask, self.special_ids)).float()
+        vectors = pool(hidden, attention_mask, self.spec.pooling)
+        return normalize(vectors, dim=-1) if self.spec.normalize else vectors
+
+    def forward(self, queries: dict[str, Any], documents: dict[str, Any], excluded: Tensor, ramp: Tensor) -> dict[str, Tensor]:
+        """InfoNCE, and for a lexicon + ramp * (flops * FLOPS of documents + flops * query_flops * FLOPS of queries)."""
+        query, document = self.vectors(**queries), self.vectors(**documents)
+        with torch.autocast(query.device.type, enabled=False):  # scores of a lexicon reach the hundreds: bfloat16 would blur them
+            contrastive = info_nce(query, document, scale=self.scale, excluded=excluded)
+            if self.spec.representation != "lexicon":
+                return {"loss": contrastive, "contrastive": contrastive}
+            document_flops, query_flops = flops(document), flops(query)
+            loss = contrastive + ramp * self.flops * (document_flops + self.query_flops * query_flops)
+        terms = {"document_terms": (document > 0).sum(1).float().mean(), "query_terms": (query > 0).sum(1).float().mean()}
+        return {"loss": loss, "contrastive": contrastive, "document_flops": document_flops, "query_flops": query_flops, **terms}
+
+
+def finetune(
+    backbone: Backbone,
+    tokenizer: PreTrainedTokenizerBase,
+    spec: Spec,
+    pairs: Sequence[Pair],
+    negatives: Sequence[Sequence[Negative]],
+    text: Callable[[str], str],
+    folder: Path,
+    options: FinetuneOptions,
+) -> dict[str, float]:
+    """Fine-tune `backbone` and write it as a model folder; a killed call continues where its last checkpoint was.
+
+    Args:
+        backbone, tokenizer, spec: the start, and how its vectors are made.
+        pairs, negatives: what to learn from; one list of negatives a pair.
+        text: full text of a document id.
+        folder: gets the model, ``retrolex.json`` and ``logs/train.jsonl``.
+        options: see there.
+
+    Returns:
+        Steps, and the last logged losses.
+
+    Raises:
+        UserError: a representation that is neither dense nor lexicon, or too few pairs.
+    """
+    if spec.representation not in ("dense", "lexicon"):
+        raise UserError(f"cannot fine-tune the representation {spec.representation!r}", mend="choose dense or lexicon")
+    if len(pairs) < 2:
+        raise UserError(f"{len(pairs)} training pair: in-batch negatives need at least two", mend="add documents or judgments")
+    batches = Batches(
+        pairs, negatives, text, tokenizer, spec, queries=options.queries, hard=options.hard, token_budget=options.token_budget, seed=options.seed
+    )
+    steps = options.steps or max(1, round(options.epochs * len(batches) / options.accumulate))
+    scale = options.scale or (NORMALIZED_SCALE if spec.normalize and spec.representation == "dense" else 1.0)
+    special_ids = set(tokenizer.all_special_ids) - {tokenizer.mask_token_id}
+    model = Retriever(backbone, spec, special_ids, scale, options.flops, options.query_flops)
+    ramp_batches = max(1.0, steps * options.accumulate * options.ramp)
+
+    def numbered(number: int) -> dict[str, Any]:
+        return {**batches(number), "ramp": torch.tensor(min(1.0, (number + 1) / ramp_batches) ** 2)}
+
+    schedule = Schedule(
+        steps=steps,
+        learning_rate=options.learning_rate,
+        warmup=options.warmup,
+        weight_decay=options.weight_decay,
+        clip=options.clip,
+        accumulate=options.accumulate,
+        seed=options.seed,
+        save_every=options.save_every,
+        log_every=options.log_every,
+        bf16=options.bf16,
+    )
+    unused = _unused(backbone) if spec.representation == "dense" else []
+    for parameter in unused:
+        parameter.requires_grad_(False)
+    counts = fit(model, numbered, schedule, folder, f"fine-tuning ({spec.representation})")
+    for parameter in unused:
+        parameter.requires_grad_(True)
+    save_backbone(backbone, tokenizer, folder)
+    write_spec(folder, replace(spec, objective="contrastive"))
+    clear_checkpoints(folder)
+    return {"pairs": len(pairs), **counts}
+
+
+def _unused(backbone: Backbone) -> list[nn.Parameter]:
+    """Parameters that a dense vector does not depend on: the LM head's own, not its matrix, which is the word embeddings'."""
+    dense, _, norm = backbone.head
+    return [parameter for parameter in (*dense.parameters(), *norm.parameters(), backbone.vocabulary_bias) if parameter is not None]

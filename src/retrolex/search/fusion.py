@@ -1,0 +1,84 @@
+"""Several runs made into one: reciprocal ranks, or weighted sums of normalised scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+
+import numpy as np
+
+from retrolex.index.base import Run
+
+RRF_K = 60  # Cormack, Clarke and Buettcher 2009
+STEPS = 10  # weights are tried in tenths
+
+
+def reciprocal_rank_fusion(runs: Mapping[str, Run], k: int = RRF_K) -> Run:
+    """Sum of 1 / (k + rank) over the runs that found a document (Cormack, Clarke and Buettcher 2009)."""
+    return combine({name: {query: [(d, 1 / (k + rank)) for rank, (d, _) in enumerate(hits, 1)] for query, hits in run.items()} for name, run in runs.items()})
+
+
+def weighted_sum(runs: Mapping[str, Run], weights: Mapping[str, float], normalize: Callable[[np.ndarray], np.ndarray] | None = None) -> Run:
+    """Sum of weight x normalised score. A document that a run did not find gets that run's lowest normalised score.
+
+    Args:
+        runs: name -> run. Runs may differ in queries and in documents.
+        weights: name -> weight; runs of weight 0 take no part.
+        normalize: maps one query's scores to comparable ones (`z_scores` when None).
+    """
+    chosen = {name: normalized(runs[name], normalize or z_scores) for name, weight in weights.items() if weight > 0}
+    floors = {name: {query: min(score for _, score in hits) for query, hits in run.items() if hits} for name, run in chosen.items()}
+    fused: Run = {}
+    for query in dict.fromkeys(query for run in chosen.values() for query in run):
+        found = {name: dict(run.get(query, ())) for name, run in chosen.items()}
+        documents = dict.fromkeys(document for scores in found.values() for document in scores)
+        fused[query] = ranked(
+            (document, sum(weights[name] * scores.get(document, floors[name].get(query, 0.0)) for name, scores in found.items())) for document in documents
+        )
+    return fused
+
+
+def z_scores(scores: np.ndarray) -> np.ndarray:
+    """Zero mean and unit variance; equal scores become 0."""
+    spread = scores.std()
+    return (scores - scores.mean()) / spread if spread > 0 else np.zeros_like(scores)
+
+
+def min_max(scores: np.ndarray) -> np.ndarray:
+    """The lowest score becomes 0 and the highest 1; equal scores become 1."""
+    span = scores.max() - scores.min()
+    return (scores - scores.min()) / span if span > 0 else np.ones_like(scores)
+
+
+def normalized(run: Run, normalize: Callable[[np.ndarray], np.ndarray]) -> Run:
+    """The run with each query's scores replaced by their normalised ones."""
+    result: Run = {}
+    for query, hits in run.items():
+        scores = normalize(np.array([score for _, score in hits], dtype=np.float64)) if hits else []
+        result[query] = [(document, float(score)) for (document, _), score in zip(hits, scores, strict=True)]
+    return result
+
+
+def combine(runs: Mapping[str, Run]) -> Run:
+    """Plain sum of scores; a document that a run did not find gets nothing from it."""
+    fused: Run = {}
+    for query in dict.fromkeys(query for run in runs.values() for query in run):
+        total: dict[str, float] = {}
+        for run in runs.values():
+            for document, score in run.get(query, ()):
+                total[document] = total.get(document, 0.0) + score
+        fused[query] = ranked(total.items())
+    return fused
+
+
+def ranked(scored: Iterator[tuple[str, float]]) -> list[tuple[str, float]]:
+    """By falling score; equal scores keep the order in which the documents were first found."""
+    return sorted(scored, key=lambda pair: -pair[1])
+
+
+def weight_grid(names: list[str]) -> Iterator[dict[str, float]]:
+    """Every way to share 1 among the names in tenths, single systems included."""
+    for shares in product(range(STEPS + 1), repeat=len(names) - 1):
+        rest = STEPS - sum(shares)
+        if rest >= 0:
+            yield {name: share / STEPS for name, share in zip(names, (*shares, rest), strict=True)}

@@ -1,0 +1,87 @@
+"""Pairs from a collection: the same every time, nothing in both files, labels first, every judgment accounted for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from retrolex.collection import Collection, import_collection
+from retrolex.errors import UserError
+from retrolex.finetuning.pairs import HELD_OUT, SKIPPED, TRAIN, known_positives, originals, read_pairs
+from retrolex.finetuning.pseudo_queries import PairOptions, make_pairs
+
+
+def made(collection: Collection, folder: Path, **options):
+    folder.mkdir(exist_ok=True)
+    counts = make_pairs(collection, folder, PairOptions(**options))
+    return counts, read_pairs(folder / TRAIN), read_pairs(folder / HELD_OUT)
+
+
+def test_copies_are_one_original(collection) -> None:
+    first = originals(collection)
+    assert first[collection.position("d-copy")] == collection.position("d-wing")
+    assert (first[:-1] == range(len(collection) - 1)).all()
+
+
+def test_pseudo_pairs(collection, tmp_path: Path) -> None:
+    counts, train, held_out = made(collection, tmp_path / "pairs", count=20)
+    assert counts["train"] == len(train) == 20 and counts["held_out"] == len(held_out) == 1 and counts["skipped"] == 0
+    assert counts["title"] + counts["lead"] + counts["cloze"] == 20
+    assert {pair.document for pair in train}.isdisjoint(pair.document for pair in held_out)
+    assert "d-copy" not in {pair.document for pair in train + held_out}
+    assert not any(pair.kind == "title" and "wing" in pair.query for pair in train)  # two documents have this title
+    once = [(pair.document, pair.kind) for pair in train if pair.kind != "cloze"]
+    assert len(once) == len(set(once))
+
+
+def test_the_same_seed_gives_the_same_bytes(collection, tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        made(collection, tmp_path / name, seed=seed)
+    a, b, c = ((tmp_path / name / TRAIN).read_bytes() for name in "abc")
+    assert a == b != c
+
+
+def test_shares_decide_the_kinds(collection, tmp_path: Path) -> None:
+    counts, train, _ = made(collection, tmp_path / "pairs", shares={"cloze": 1.0})
+    assert {pair.kind for pair in train} == {"cloze"} and counts["cloze"] == len(train)
+
+
+def test_labels_are_used_when_there_are_some(labelled, tmp_path: Path) -> None:
+    counts, train, held_out = made(labelled, tmp_path / "pairs")
+    assert {pair.kind for pair in train + held_out} == {"labelled"} and counts["labelled"] == len(train)
+    assert len(train) + len(held_out) == 9  # eight queries, one with two positives; grade 0 is none
+    assert {pair.query for pair in train}.isdisjoint(pair.query for pair in held_out)
+    assert known_positives(train + held_out)["what is wing"] == {"d-wing", "d-river"}
+
+
+def test_judgments_beyond_the_count_are_listed(labelled, tmp_path: Path) -> None:
+    counts, train, _ = made(labelled, tmp_path / "pairs", count=3)
+    rows = [json.loads(line) for line in (tmp_path / "pairs" / SKIPPED).read_text().splitlines()]
+    assert len(train) == 3 and counts["skipped"] == len(rows) == 9 - 3 - counts["held_out"]
+    assert all(row["reason"] == "beyond the first 3 pairs" for row in rows)
+
+
+def small(tmp_path: Path, texts: list[str]) -> Collection:
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps({"id": str(i), "text": text}) + "\n" for i, text in enumerate(texts)))
+    (tmp_path / "collection").mkdir()
+    import_collection(tmp_path / "corpus.jsonl", tmp_path / "collection")
+    return Collection.open(tmp_path / "collection")
+
+
+def test_short_documents_are_listed(tmp_path: Path) -> None:
+    long = "Nine words are enough to cut a query here {}."
+    counts, _, _ = made(small(tmp_path, ["tiny", *(long.format(i) for i in range(5))]), tmp_path / "pairs")
+    assert counts["skipped"] == 1 and json.loads((tmp_path / "pairs" / SKIPPED).read_text())["document"] == "0"
+
+
+def test_nothing_but_short_documents(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no document is long enough"):
+        made(small(tmp_path, ["tiny", "small"]), tmp_path / "pairs")
+
+
+def test_a_damaged_file_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / TRAIN).write_text('{"query": "a"}\n')
+    with pytest.raises(UserError, match=r"train\.jsonl:1"):
+        read_pairs(tmp_path / TRAIN)

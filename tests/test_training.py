@@ -1,0 +1,105 @@
+"""The shared loop: a killed run ends in the same weights, half-written checkpoints do no harm, a diverged run says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from transformers import TrainerCallback
+
+from retrolex.errors import UserError
+from retrolex.training import Schedule, clear_checkpoints, fit, latest_checkpoint
+
+SCHEDULE = Schedule(steps=12, learning_rate=0.05, accumulate=2, log_every=2, save_every=4, bf16=False)
+
+
+class Tied(nn.Module):
+    """Dropout, tied matrices and two losses: what a masked LM has, in miniature."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.words, self.out, self.drop = nn.Embedding(10, 4), nn.Linear(4, 10, bias=False), nn.Dropout(0.5)
+        self.out.weight = self.words.weight
+
+    def forward(self, ids: torch.Tensor) -> dict[str, torch.Tensor]:
+        logits = self.out(self.drop(self.words(ids)))
+        first, second = nn.functional.cross_entropy(logits, (ids + 1) % 10), logits.square().mean()
+        return {"loss": first + second, "first": first, "second": second}
+
+
+def batches(number: int) -> dict[str, torch.Tensor]:
+    return {"ids": torch.randint(10, (5,), generator=torch.Generator().manual_seed(number))}
+
+
+class Kill(TrainerCallback):
+    def __init__(self, step: int):
+        self.step = step
+
+    def on_step_end(self, args, state, control, **rest) -> None:
+        if state.global_step == self.step:
+            raise KeyboardInterrupt
+
+
+def trained(folder: Path) -> tuple[torch.Tensor, dict[str, float]]:
+    model = Tied()
+    result = fit(model, batches, SCHEDULE, folder, "test")
+    return model.words.weight.detach(), result
+
+
+@pytest.mark.parametrize("step", [2, 5, 9])
+def test_a_killed_run_ends_in_the_same_weights(tmp_path: Path, step: int) -> None:
+    whole, result = trained(tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        fit(Tied(), batches, SCHEDULE, tmp_path / "killed", "test", callbacks=[Kill(step)])
+    resumed, _ = trained(tmp_path / "killed")
+    assert torch.equal(whole, resumed)
+    assert result["loss"] == pytest.approx(result["first"] + result["second"], abs=1e-6)
+    rows = [json.loads(line) for line in (tmp_path / "killed/logs/train.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows] == [1, 2, 4, 6, 8, 10, 12]
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
+    first, result = trained(tmp_path)
+    again, same = trained(tmp_path)
+    assert torch.equal(first, again) and result == same
+    clear_checkpoints(tmp_path)
+    assert latest_checkpoint(tmp_path) is None
+
+
+def test_a_half_written_checkpoint_is_passed_over(tmp_path: Path) -> None:
+    whole, _ = trained(tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        fit(Tied(), batches, SCHEDULE, tmp_path / "killed", "test", callbacks=[Kill(9)])
+    half = tmp_path / "killed/checkpoints/checkpoint-9"
+    half.mkdir()
+    (half / "model.safetensors").write_bytes(b"half")
+    assert torch.equal(whole, trained(tmp_path / "killed")[0]) and not half.exists()
+
+
+def test_batches_come_in_order_and_once(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def watched(number: int) -> dict[str, torch.Tensor]:
+        seen.append(number)
+        return batches(number)
+
+    fit(Tied(), watched, SCHEDULE, tmp_path, "test")
+    assert seen == list(range(24))
+
+
+def test_a_diverged_run_says_how_to_mend_it(tmp_path: Path) -> None:
+    class Broken(Tied):
+        def forward(self, ids: torch.Tensor) -> dict[str, torch.Tensor]:
+            return {"loss": super().forward(ids)["loss"] * float("nan")}
+
+    with pytest.raises(UserError, match="lower the learning rate"):
+        fit(Broken(), batches, SCHEDULE, tmp_path, "test")
+
+
+def test_no_pickled_arguments_in_a_checkpoint(tmp_path: Path) -> None:
+    trained(tmp_path)
+    assert not list(tmp_path.rglob("training_args.bin"))
