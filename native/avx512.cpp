@@ -30,13 +30,16 @@ TARGET static uint64_t evaluate_group(const Scratch& scratch, int64_t group, int
     c = add_product(c, _mm512_extracti32x4_epi32(impacts, 2), weight);
     d = add_product(d, _mm512_extracti32x4_epi32(impacts, 3), weight);
   }
-  _mm512_store_si512(sums, a);
-  _mm512_store_si512(sums + 16, b);
-  _mm512_store_si512(sums + 32, c);
-  _mm512_store_si512(sums + 48, d);
   const __m512i least = _mm512_set1_epi32(threshold);
-  return static_cast<uint64_t>(_mm512_cmpge_epi32_mask(a, least)) | static_cast<uint64_t>(_mm512_cmpge_epi32_mask(b, least)) << 16 |
+  const uint64_t reached = static_cast<uint64_t>(_mm512_cmpge_epi32_mask(a, least)) | static_cast<uint64_t>(_mm512_cmpge_epi32_mask(b, least)) << 16 |
          static_cast<uint64_t>(_mm512_cmpge_epi32_mask(c, least)) << 32 | static_cast<uint64_t>(_mm512_cmpge_epi32_mask(d, least)) << 48;
+  if (reached) {
+    _mm512_store_si512(sums, a);
+    _mm512_store_si512(sums + 16, b);
+    _mm512_store_si512(sums + 32, c);
+    _mm512_store_si512(sums + 48, d);
+  }
+  return reached;
 }
 
 #include "search.inl"

@@ -22,7 +22,7 @@ void search_float(const View& view, const int32_t* terms, const float* weights, 
       for (int64_t j = begin; j < end; ++j) accumulators[view.list_documents[j]] += weight * view.list_weights[j];
     }
     for (int64_t i = 0; i < documents; ++i) {
-      if (accumulators[i] >= top.threshold()) top.offer(accumulators[i], static_cast<uint32_t>(first + view.order[first + i]));
+      if (accumulators[i] >= top.threshold()) top.offer(accumulators[i], static_cast<uint32_t>(first + i));
     }
     top.raise();
   }

@@ -27,9 +27,9 @@ TARGET static void add_lists(const View& view, const Query& query, int64_t block
   scratch.frequent.clear();
   for (int64_t i = 0; i < query.length; ++i) {
     if (i + 1 < query.length) {
-      const int64_t ahead = base.list + entries[query.terms[i + 1]].list;
-      __builtin_prefetch(view.list_documents + ahead);
-      __builtin_prefetch(view.list_impacts + ahead);
+      const int32_t term = query.terms[i + 1];
+      prefetch(view.list_documents, base.list + entries[term].list, base.list + entries[term + 1].list);
+      prefetch(view.list_impacts, base.list + entries[term].list, base.list + entries[term + 1].list);
     }
     const Entry entry = entries[query.terms[i]], next = entries[query.terms[i] + 1];
     const auto weight = static_cast<uint32_t>(query.weights[i]);
@@ -64,7 +64,7 @@ TARGET static void finish_group(const View& view, int64_t first, int64_t group, 
     const int64_t place = group * kGroup + __builtin_ctzll(reached);
     reached &= reached - 1;
     if (first + place >= view.documents) continue;  // a place past the end, in an altered index
-    top.offer(scratch.accumulators[place], static_cast<uint32_t>(first + view.order[first + place]));
+    top.offer(scratch.accumulators[place], static_cast<uint32_t>(first + place));
   }
 }
 

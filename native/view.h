@@ -29,7 +29,6 @@ struct View {
   int64_t frequent_bytes;            // length of frequent_impacts, padding included
   const Block* block_table;          // [blocks + 1]
   const Entry* directory;            // [blocks, terms + 1]
-  const uint16_t* order;             // [documents] place in the block, as given, of the document stored here
   const uint16_t* list_documents;    // place of each posting's document in its block
   const uint8_t* list_impacts;       // the lower 255 of each impact (integer weights only)
   const float* list_weights;         // the weight (float weights only)

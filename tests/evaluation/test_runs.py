@@ -49,6 +49,16 @@ def test_a_trec_line_looks_as_trec_eval_wants_it(tmp_path):
     assert (tmp_path / "run.txt").read_text() == "q1 Q0 d7 1 2.5 mine\nq1 Q0 d3 2 1.0 mine\n"
 
 
+def test_other_readers_take_what_is_written(tmp_path):
+    ir_measures, pytrec_eval = pytest.importorskip("ir_measures"), pytest.importorskip("pytrec_eval")
+    run = {"1": [("d7", 1 / 3), ("ä", 1e-9)], "2": [("d7", -2.5)]}
+    write_run(tmp_path / "run.trec", run)
+    with open(tmp_path / "run.trec", encoding="utf-8") as file:
+        assert pytrec_eval.parse_run(file) == {query: dict(hits) for query, hits in run.items()}
+    theirs = [(hit.query_id, hit.doc_id, hit.score) for hit in ir_measures.read_trec_run(str(tmp_path / "run.trec"))]
+    assert theirs == [(query, *hit) for query, hits in run.items() for hit in hits]
+
+
 def test_equal_scores_keep_the_order_of_the_file(tmp_path):
     path = write(tmp_path / "run", "q Q0 b 1 1.0 t\nq Q0 c 3 2.0 t\nq Q0 a 2 1.0 t\n")
     assert read_run(path) == {"q": [("c", 2.0), ("b", 1.0), ("a", 1.0)]}

@@ -30,7 +30,11 @@ def test_pieces_end_with_sentences() -> None:
 
 def test_chinese_sentences_end_without_spaces() -> None:
     text = "梵語儘管非常古老，構造卻精妙絕倫。1786年在加爾各答舉行會議！這是第三句話。"
-    assert [text[start:stop] for start, stop in pieces(text)] == ["梵語儘管非常古老，構造卻精妙絕倫。", "1786年在加爾各答舉行會議！", "這是第三句話。"]
+    assert [text[start:stop] for start, stop in pieces(text)] == [
+        "梵語儘管非常古老，構造卻精妙絕倫。",
+        "1786年在加爾各答舉行會議！",
+        "這是第三句話。",
+    ]
 
 
 def test_text_without_a_full_stop_is_cut() -> None:
@@ -53,7 +57,9 @@ def test_lead_is_the_first_sentence() -> None:
 
 
 def test_lead_of_code_is_its_docstring() -> None:
-    code = 'def wipe(self):\n    """Delete every key of the store. Slowly."""\n    keys = list(self.keys())\n    for key in keys:\n        del self[key]'
+    code = (
+        'def wipe(self):\n    """Delete every key of the store. Slowly."""\n    keys = list(self.keys())\n    for key in keys:\n        del self[key]'
+    )
     crop = from_lead(Document("1", "", code), rng())
     assert crop.query == "Delete every key of the store. Slowly."
     assert "Delete" not in crop.text and "del self[key]" in crop.text

@@ -23,10 +23,10 @@ using namespace retrolex;
 struct Index {
   int64_t documents, terms;
   bool integer;
-  std::vector<std::vector<float>> table;  // [documents as stored][terms], impacts or weights
+  std::vector<std::vector<float>> table;  // [documents][terms], impacts or weights
   std::vector<Block> block_table;
   std::vector<Entry> directory;
-  std::vector<uint16_t> order, list_documents, overflow_documents, overflow_impacts, offsets;
+  std::vector<uint16_t> list_documents, overflow_documents, overflow_impacts, offsets;
   std::vector<uint8_t> list_impacts, group_maxima, frequent_impacts;
   std::vector<float> list_weights;
   std::vector<int64_t> column_pointers{0};
@@ -34,7 +34,7 @@ struct Index {
 
   View view() const {
     const auto blocks = static_cast<int64_t>(block_table.size()) - 1;
-    return {documents, terms, blocks, static_cast<int64_t>(frequent_impacts.size()), block_table.data(), directory.data(), order.data(),
+    return {documents, terms, blocks, static_cast<int64_t>(frequent_impacts.size()), block_table.data(), directory.data(),
             list_documents.data(), list_impacts.data(), list_weights.data(), overflow_documents.data(), overflow_impacts.data(),
             column_pointers.data(), bitmaps.data(), offsets.data(), group_maxima.data(), frequent_impacts.data()};
   }
@@ -60,7 +60,7 @@ static void add_frequent(Index& index, int64_t first, int64_t count, int64_t ter
 }
 
 static Index build(int64_t documents, int64_t terms, bool integer, std::mt19937& random) {
-  Index index{documents, terms, integer, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {0}, {}};
+  Index index{documents, terms, integer, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {0}, {}};
   const float edges[] = {1, 2, 100, 254, 255, 256, 511, 65535};
   index.table.assign(documents, std::vector<float>(terms));
   for (auto& row : index.table) {
@@ -70,7 +70,6 @@ static Index build(int64_t documents, int64_t terms, bool integer, std::mt19937&
   }
   for (int64_t first = 0; first < documents; first += kBlock) {
     const int64_t count = std::min(kBlock, documents - first);
-    for (int64_t i = 0; i < count; ++i) index.order.push_back(static_cast<uint16_t>(count - 1 - i));  // any permutation will do
     const Block base{static_cast<int64_t>(index.list_documents.size()), static_cast<int64_t>(index.overflow_documents.size()),
                      static_cast<int64_t>(index.column_pointers.size()) - 1};
     index.block_table.push_back(base);
@@ -109,7 +108,7 @@ static Ranking brute_force(const Index& index, const std::vector<int32_t>& terms
   for (int64_t d = 0; d < index.documents; ++d) {
     double score = 0;
     for (size_t i = 0; i < terms.size(); ++i) score += static_cast<double>(weights[i]) * index.table[d][terms[i]];
-    if (score > 0) ranking.push_back({-score, d - d % kBlock + index.order[d]});
+    if (score > 0) ranking.push_back({-score, d});
   }
   std::sort(ranking.begin(), ranking.end());
   if (static_cast<int64_t>(ranking.size()) > k) ranking.resize(k);

@@ -39,8 +39,16 @@ def some_documents(count: int = 60) -> list[Document]:
 
 @pytest.fixture(scope="session")
 def start(tiny_model_folder):
-    """A function that loads the tiny BERT and its tokenizer, anew each time."""
-    return lambda: load_backbone(tiny_model_folder)
+    """A function that loads the tiny BERT and its tokenizer, anew each time; the tokenizer frames texts as BERT's does."""
+    from tokenizers.processors import TemplateProcessing
+
+    def load():
+        backbone, tokenizer = load_backbone(tiny_model_folder)
+        frame = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("[CLS]", "[SEP]")]
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=frame)
+        return backbone, tokenizer
+
+    return load
 
 
 @pytest.fixture(scope="session")

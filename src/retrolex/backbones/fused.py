@@ -90,7 +90,7 @@ def _loss_and_gradients(hidden: Tensor, weight: Tensor, bias: Tensor, labels: Te
     """Mean loss and, if wanted, its gradients with respect to hidden [N, H], weight [V, H] and bias [V]."""
     count, total = len(labels), sum_dtype(hidden.dtype)
     loss = torch.zeros((), dtype=total, device=hidden.device)
-    size = min(ROWS, count)
+    size = -(-count // -(-count // ROWS))  # chunks of equal size
     buffer = torch.empty(size, weight.shape[0], dtype=hidden.dtype, device=hidden.device)
     if wanted:
         hidden_gradient = torch.empty_like(hidden)

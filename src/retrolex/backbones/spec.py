@@ -80,7 +80,9 @@ def from_sentence_transformers(folder: Path) -> Spec:
         return Spec(document_length=length)
     where = folder / stated[types.index("Pooling")]["path"] / "config.json"
     pooling = json.loads(where.read_text(encoding="utf-8"))
-    chosen = pooling.get("pooling_mode") or [name.removeprefix("pooling_mode_") for name, on in pooling.items() if name.startswith("pooling_mode_") and on]
+    chosen = pooling.get("pooling_mode") or [
+        name.removeprefix("pooling_mode_") for name, on in pooling.items() if name.startswith("pooling_mode_") and on
+    ]
     chosen = [chosen] if isinstance(chosen, str) else list(chosen)
     known = {"cls": "cls", "cls_token": "cls", "mean": "mean", "mean_tokens": "mean"}
     if len(chosen) != 1 or chosen[0] not in known:

@@ -14,7 +14,8 @@ from retrolex.evaluation.policy import Counts, Policy
 from retrolex.evaluation.ranking import apply_policy
 
 if TYPE_CHECKING:
-    from retrolex.index.base import Qrels, Run
+    from retrolex.collection.documents import Qrels
+    from retrolex.index.base import Run
 
 
 @dataclass(frozen=True)

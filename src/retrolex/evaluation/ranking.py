@@ -12,7 +12,8 @@ from retrolex.errors import UserError
 from retrolex.evaluation.policy import Counts, Policy
 
 if TYPE_CHECKING:
-    from retrolex.index.base import Qrels, Run
+    from retrolex.collection.documents import Qrels
+    from retrolex.index.base import Run
 
 
 def order(documents: list[str], scores: np.ndarray) -> tuple[list[str], bool]:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from retrolex.errors import UserError
 
 if TYPE_CHECKING:
-    from retrolex.index.base import Qrels, Run
+    from retrolex.collection.documents import Qrels
+    from retrolex.index.base import Run
 
 Format = Literal["trec", "jsonl", "msmarco", "tevatron"]
 COLUMNS = {

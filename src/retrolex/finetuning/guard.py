@@ -1,13 +1,14 @@
 """Never worse than the start: how far to move from a start towards its adapted weights, decided on held-out pairs.
 
-Held-out pseudo-queries are made like the ones trained on, so they flatter the adapted model: a start that somebody tuned
-on real questions can lose on real questions while it gains on them. Hence three rules.
+Held-out pseudo-queries are made like the ones trained on, so they flatter the adapted model. For a start that somebody tuned
+on real questions they can even point the wrong way: a small SPLADE model adapted to 6,000 Python functions gained 0.04 nDCG@10 on
+held-out pseudo-queries (p < 0.001) and lost 0.03 on people's questions (p < 0.001), every step of the way between. Hence:
 
-1. Only differences that a paired test takes for real count; among models that are as good as the best one, the one nearest to
-   the start wins.
+1. Only differences that a paired test takes for real count. Among the models that are better than the start and as good as
+   the best one, the nearest to the start wins; where none is better, the start.
 2. A start that already works on this text (at least half the best model's nDCG@10) is left by half the way at most, unless
-   the held-out pairs carry real labels.
-3. A plain language model finds next to nothing here, so neither rule holds it back: the adapted model wins by far.
+   the held-out pairs carry real labels. Halfway, measured losses on real questions are small and gains are possible.
+3. A plain language model finds next to nothing, so neither rule holds it back: the adapted model wins by far.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from retrolex.progress import track
 Encode = Callable[[list[str], str], Any]  # texts, "query" or "document" -> float32 [n, H], or a scipy CSR array [n, V]
 
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.01
 WORKING_START = 0.5  # share of the best model's nDCG@10 from which a start counts as a retriever already
 FURTHEST_FROM_WORKING = 0.5  # the largest alpha for such a start
 
@@ -48,7 +49,7 @@ class Point:
 
     Attributes:
         ndcg, rr: averages of nDCG@10 and RR@10 over the held-out pairs.
-        p_start, p_best: two-sided p of a paired t test of nDCG@10 against the start, against the best model.
+        p_start, p_best: two-sided p of a paired t test of nDCG@10 against the start, against the best model that may be chosen.
     """
 
     alpha: float
@@ -109,15 +110,15 @@ def decide(values: np.ndarray, labelled: bool, pool: int) -> Choice:
     """
     ndcg = values[:, 0]
     means = ndcg.mean(1)
-    best = int(np.argmax(means))
+    works = not labelled and means[0] >= WORKING_START * means.max()
+    allowed = [i for i, alpha in enumerate(ALPHAS) if alpha <= FURTHEST_FROM_WORKING or not works]
+    best = max(allowed, key=lambda i: means[i])
     p_start, p_best = [_paired(row, ndcg[0]) for row in ndcg], [_paired(row, ndcg[best]) for row in ndcg]
-    as_good = [i for i in range(len(ALPHAS)) if i == best or p_best[i] >= SIGNIFICANT]
-    chosen, reason = as_good[0], "the nearest to the start of those as good as the best"
-    works = not labelled and means[0] >= WORKING_START * means[best]
-    if works and ALPHAS[chosen] > FURTHEST_FROM_WORKING:
-        chosen, reason = ALPHAS.index(FURTHEST_FROM_WORKING), "the start works already: half the way at most"
-    if chosen and not (means[chosen] > means[0] and p_start[chosen] < SIGNIFICANT):
-        chosen, reason = 0, "nothing is better than the start beyond doubt"
+    better = [i for i in allowed if means[i] > means[0] and p_start[i] < SIGNIFICANT and (i == best or p_best[i] >= SIGNIFICANT)]
+    chosen = better[0] if better else 0
+    reason = "the nearest to the start of those as good as the best" if better else "none is better than the start beyond doubt"
+    if works:
+        reason += f"; at most {FURTHEST_FROM_WORKING} of the way, since the start works already"
     curve = [
         Point(alpha, round(float(row[0].mean()), 4), round(float(row[1].mean()), 4), round(start, 6), round(top, 6))
         for alpha, row, start, top in zip(ALPHAS, values, p_start, p_best, strict=True)
@@ -146,7 +147,7 @@ def known_item(encode: Encode, held_out: Sequence[Pair], pool: Sequence[Candidat
 
 def hard_pool(
     held_out: Sequence[Pair],
-    search: Callable[[list[str], int], list],
+    search: Callable[[list[str], int], list[Hits]],
     size: int,
     ids: Sequence[str],
     originals: np.ndarray,

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from transformers.activations import ACT2FN
 
 from retrolex.backbones import Backbone
+from retrolex.pretraining.attention import attend
 
 
 class DecoderLayer(nn.Module):
@@ -46,7 +46,7 @@ class DecoderLayer(nn.Module):
         keys = self.key(context).view(split).transpose(1, 2)
         values = self.value(context).view(split).transpose(1, 2)
         dropout = self.attention_dropout if self.training else 0.0
-        attended = F.scaled_dot_product_attention(queries, keys, values, attn_mask=visible[:, None], dropout_p=dropout)
+        attended = attend(queries, keys, values, visible[:, None], dropout)
         attended = attended.transpose(1, 2).reshape(batch, length, width)
         hidden = self.attention_norm(self.dropout(self.output(attended)) + query)
         return self.norm(self.dropout(self.contract(self.activation(self.expand(hidden)))) + hidden)

@@ -15,7 +15,9 @@ STEPS = 10  # weights are tried in tenths
 
 def reciprocal_rank_fusion(runs: Mapping[str, Run], k: int = RRF_K) -> Run:
     """Sum of 1 / (k + rank) over the runs that found a document (Cormack, Clarke and Buettcher 2009)."""
-    return combine({name: {query: [(d, 1 / (k + rank)) for rank, (d, _) in enumerate(hits, 1)] for query, hits in run.items()} for name, run in runs.items()})
+    return combine(
+        {name: {query: [(d, 1 / (k + rank)) for rank, (d, _) in enumerate(hits, 1)] for query, hits in run.items()} for name, run in runs.items()}
+    )
 
 
 def weighted_sum(runs: Mapping[str, Run], weights: Mapping[str, float], normalize: Callable[[np.ndarray], np.ndarray] | None = None) -> Run:
@@ -33,7 +35,8 @@ def weighted_sum(runs: Mapping[str, Run], weights: Mapping[str, float], normaliz
         found = {name: dict(run.get(query, ())) for name, run in chosen.items()}
         documents = dict.fromkeys(document for scores in found.values() for document in scores)
         fused[query] = ranked(
-            (document, sum(weights[name] * scores.get(document, floors[name].get(query, 0.0)) for name, scores in found.items())) for document in documents
+            (document, sum(weights[name] * scores.get(document, floors[name].get(query, 0.0)) for name, scores in found.items()))
+            for document in documents
         )
     return fused
 

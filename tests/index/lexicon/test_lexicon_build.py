@@ -46,9 +46,10 @@ def test_ids_of_every_kind_survive(tmp_path):
 
 def test_an_index_replaces_an_index_but_nothing_else(tmp_path):
     one, two = sparse.csr_array([[1.0]]), sparse.csr_array([[1.0], [2.0]])
-    index = LexiconIndex.build(tmp_path / "i", ["a"], one)
+    index = LexiconIndex.build(tmp_path / "i", ["before"], one)
     LexiconIndex.build(tmp_path / "i", ["a", "b"], two)
     assert len(index) == 1 and len(LexiconIndex.open(tmp_path / "i")) == 2
+    assert index.ids == ["before"]
     assert as_lists(index.search(one, 5)) == brute_force(one, one, 5), "an open index goes on with what it opened"
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.txt").write_text("years of work", encoding="utf-8")

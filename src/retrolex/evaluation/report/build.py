@@ -11,8 +11,9 @@ from retrolex.evaluation.report.data import Change, Chart, Curve, Hit, ReportDat
 from retrolex.evaluation.significance import RESAMPLES
 
 if TYPE_CHECKING:
+    from retrolex.collection.documents import Qrels
     from retrolex.evaluation.table import Results
-    from retrolex.index.base import Qrels, Run
+    from retrolex.index.base import Run
 
 CHANGES = 10  # gains, and losses, shown
 HITS = 5  # documents shown of each system

@@ -23,30 +23,35 @@ FREQUENT_SHARE = 0.1  # of a block's documents: from about here on, a bit and a 
 
 def build(folder: Path, ids: list[str], vectors: sparse.csr_array | Iterable[sparse.csr_array], weights: Weights) -> None:
     """Write an index of `vectors` (rows are documents, columns terms) to `folder`, whole or not at all."""
+    build_from_impacts(folder, ids, _impact_blocks(ids, vectors, weights), weights)
+
+
+def build_from_impacts(folder: Path, ids: list[str], impact_blocks: Iterable[sparse.csr_array], weights: Weights) -> None:
+    """The same from impacts, in blocks of 65,536 rows (the last may be shorter)."""
     check_ids(ids)
     partial = storage.begin(folder)
     try:
-        _write(partial, ids, vectors, weights)
+        (partial / storage.IDS).write_text("[" + ",\n".join(map(json.dumps, ids)) + "]\n", encoding="utf-8")
+        writer = BlockWriter(partial, weights)
+        for block in impact_blocks:
+            writer.write(block)
+        storage.write_header(partial, weights, len(ids), writer.close())
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
     storage.publish(partial, folder)
 
 
-def _write(folder: Path, ids: list[str], vectors: sparse.csr_array | Iterable[sparse.csr_array], weights: Weights) -> None:
-    (folder / storage.IDS).write_text("[" + ",\n".join(map(json.dumps, ids)) + "]\n", encoding="utf-8")
-    writer = BlockWriter(folder, weights)
+def _impact_blocks(ids: list[str], vectors: sparse.csr_array | Iterable[sparse.csr_array], weights: Weights) -> Iterator[sparse.csr_array]:
     start = 0
     for block in blocks(vectors):
         if start + block.shape[0] > len(ids):
             raise UserError(f"more vectors than the {len(ids):,} document ids", mend="give one id a vector, in the same order")
         pointers, terms, values = impacts(block, weights, lambda row, start=start: f"document {ids[start + row]!r}")
-        writer.write(sparse.csr_array((values, terms, pointers), shape=block.shape))
+        yield sparse.csr_array((values, terms, pointers), shape=block.shape)
         start += block.shape[0]
     if start != len(ids):
         raise UserError(f"{start:,} vectors for {len(ids):,} document ids", mend="give one id a vector, in the same order")
-    terms = writer.close()
-    storage.write_header(folder, weights, len(ids), terms)
 
 
 def check_ids(ids: list[str]) -> None:
@@ -67,7 +72,9 @@ def blocks(vectors: sparse.csr_array | Iterable[sparse.csr_array]) -> Iterator[s
     width, rows = None, 0
     for number, shard in enumerate(map(sparse.csr_array, shards)):
         if width is not None and shard.shape[1] != width:
-            raise UserError(f"shard {number} has {shard.shape[1]:,} terms where the others have {width:,}", mend="encode all documents with one model")
+            raise UserError(
+                f"shard {number} has {shard.shape[1]:,} terms where the others have {width:,}", mend="encode all documents with one model"
+            )
         width, start = shard.shape[1], 0
         while start < shard.shape[0]:
             part = shard[start : start + BLOCK - rows]
@@ -99,7 +106,6 @@ class BlockWriter:
         self.terms = rows.shape[1]
         if rows.shape[0] == 0:
             return
-        self.files["order"].append(np.arange(rows.shape[0]))
         columns = rows.tocsc()
         lengths = np.diff(columns.indptr)
         directory = np.zeros((self.terms + 1, 3), np.int64)

@@ -14,8 +14,7 @@ def search(documents: int, arrays: dict[str, np.ndarray], terms: np.ndarray, wei
     directory = arrays["directory"].reshape(len(table) - 1, -1, 3) if len(table) > 1 else ()
     sums = np.zeros(documents, np.int64 if integer else np.float64)
     for block, entries in enumerate(directory):
-        first = block * BLOCK
-        part = np.zeros(min(BLOCK, documents - first), sums.dtype)
+        part = sums[block * BLOCK : (block + 1) * BLOCK]
         groups = -(-len(part) // GROUP)
         for term, weight in zip(terms.tolist(), weights.tolist(), strict=True):
             entry, following = entries[term].tolist(), entries[term + 1].tolist()
@@ -25,7 +24,6 @@ def search(documents: int, arrays: dict[str, np.ndarray], terms: np.ndarray, wei
             if entry[2] != NONE:
                 places, values = _frequent(arrays, int(table[block, 2]), groups, entry[2])
                 part[places] += weight * values.astype(sums.dtype)
-        sums[first + arrays["order"][first : first + len(part)].astype(np.int64)] = part
     return best(sums, k)
 
 

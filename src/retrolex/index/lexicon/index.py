@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from retrolex.errors import UserError
 from retrolex.index.base import Hits
-from retrolex.index.lexicon import fallback, native, storage
+from retrolex.index.lexicon import decode, fallback, native, storage
 from retrolex.index.lexicon.build import build
 from retrolex.index.lexicon.weights import MODES, Weights, impacts
 
@@ -35,6 +35,7 @@ class LexiconIndex:
         self.weights: Weights = header["weights"]
         self.terms: int = header["terms"]
         self._header, self._arrays, self._documents = header, arrays, header["documents"]
+        self._ids_file = np.memmap(folder / storage.IDS, np.uint8, "r")  # mapped now: the folder may be replaced before anyone asks for ids
         if kernel != native.NUMPY:
             self._view = native.view_of(self._documents, self.terms, -(-self._documents // storage.BLOCK), arrays)
 
@@ -79,11 +80,18 @@ class LexiconIndex:
             UserError: no index is there, or it is damaged.
         """
         folder = Path(folder)
-        header = storage.read_header(folder)
-        storage.check_files(folder, header, storage.HASHED_ON_OPENING)
-        arrays = storage.map_arrays(folder, header["weights"])
-        storage.check_structure(folder, header, arrays)
-        return cls(folder, header, arrays, native.choose(kernel))
+        while True:
+            header = storage.read_header(folder)
+            try:
+                storage.check_files(folder, header, storage.HASHED_ON_OPENING)
+                index = cls(folder, header, storage.map_arrays(folder, header["weights"]), native.choose(kernel))
+                storage.check_structure(folder, header, index._arrays)
+            except (UserError, OSError):
+                if storage.read_header(folder) == header:
+                    raise
+            else:
+                if storage.read_header(folder) == header:  # otherwise the folder was replaced while its files were being opened
+                    return index
 
     def verify(self) -> None:
         """Compare every file with the hash taken when it was built.
@@ -101,8 +109,8 @@ class LexiconIndex:
         """Document ids by position."""
         path = self.folder / storage.IDS
         try:
-            ids = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
+            ids = json.loads(self._ids_file.tobytes())
+        except ValueError as error:
             raise storage.damaged(path, f"not readable as JSON: {error}") from None
         if not isinstance(ids, list) or len(ids) != len(self):
             raise storage.damaged(path, f"not a list of {len(self):,} ids")
@@ -112,6 +120,10 @@ class LexiconIndex:
     def bytes(self) -> int:
         """Size on disk, ids included."""
         return sum(file["bytes"] for file in self._header["files"])
+
+    def impact_blocks(self) -> Iterator[sparse.csr_array]:
+        """The documents' impacts (int32; float32 weights for `float`), as stored: rows of [documents, terms], block by block."""
+        return decode.impact_blocks(self._documents, self.terms, self._arrays)
 
     def search(self, queries: sparse.csr_array, k: int, threads: int = 1) -> list[Hits]:
         """The best `k` documents of each query.
@@ -157,8 +169,9 @@ class LexiconIndex:
             np.cumsum(self._arrays["term_maxima"][terms] * weights.astype(np.int64), out=contributions[1:])
             bounds = np.diff(contributions[pointers])
             if bounds.max() > LARGEST_SCORE:
+                query, bound = int(bounds.argmax()), int(bounds.max())
                 raise UserError(
-                    f"the scores of query {int(bounds.argmax())} could reach {int(bounds.max()):,}; with integer weights they go up to {LARGEST_SCORE:,}",
+                    f"the scores of query {query} could reach {bound:,}; with integer weights they go up to {LARGEST_SCORE:,}",
                     mend="give the query smaller weights, or build the index with weights='float'",
                 )
         return pointers, terms, weights

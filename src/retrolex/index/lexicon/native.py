@@ -16,17 +16,15 @@ KERNEL_VARIABLE = "RETROLEX_KERNEL"
 NUMPY = "numpy"  # the fallback, which is always there
 
 ARRAYS = (
-    "block_table directory order list_documents list_impacts list_weights overflow_documents overflow_impacts "
-    "column_pointers bitmaps offsets group_maxima frequent_impacts"
-).split()
+    *("block_table", "directory", "list_documents", "list_impacts", "list_weights", "overflow_documents", "overflow_impacts"),
+    *("column_pointers", "bitmaps", "offsets", "group_maxima", "frequent_impacts"),
+)
 
 
 class View(ctypes.Structure):
     """native/view.h, field by field."""
 
-    _fields_ = [(name, ctypes.c_int64) for name in ("documents", "terms", "blocks", "frequent_bytes")] + [  # noqa: RUF012 (ctypes reads it)
-        (name, ctypes.c_void_p) for name in ARRAYS
-    ]
+    _fields_ = [(name, ctypes.c_int64) for name in ("documents", "terms", "blocks", "frequent_bytes")] + [(name, ctypes.c_void_p) for name in ARRAYS]
 
 
 @cache
@@ -70,7 +68,9 @@ def choose(kernel: str | None) -> str:
     if not wanted:
         return available()[0]
     if wanted not in available():
-        raise UserError(f"no kernel {wanted!r} on this machine; there are: {', '.join(available())}", mend=f"name one of them, or unset {KERNEL_VARIABLE}")
+        raise UserError(
+            f"no kernel {wanted!r} on this machine; there are: {', '.join(available())}", mend=f"name one of them, or unset {KERNEL_VARIABLE}"
+        )
     return wanted
 
 

@@ -23,7 +23,7 @@ GROUP = 64  # documents
 PADDING = 64  # bytes after the last frequent impact
 NONE = 0xFFFF_FFFF
 
-COMMON = {"block_table": "<i8", "directory": "<u4", "order": "<u2", "list_documents": "<u2"}
+COMMON = {"block_table": "<i8", "directory": "<u4", "list_documents": "<u2"}
 INTEGER = {
     "list_impacts": "|u1",
     "overflow_documents": "<u2",
@@ -162,7 +162,6 @@ def check_structure(folder: Path, header: dict[str, Any], arrays: dict[str, np.n
 
     require(sizes["block_table"] == 3 * (blocks + 1), "block_table", "of the wrong length")
     require(sizes["directory"] == 3 * blocks * (terms + 1), "directory", "of the wrong length")
-    require(sizes["order"] == documents, "order", "of the wrong length")
     table = arrays["block_table"].reshape(blocks + 1, 3)
     directory = arrays["directory"].reshape(blocks, terms + 1, 3)
     lists = "list_weights" if header["weights"] == "float" else "list_impacts"
@@ -175,8 +174,6 @@ def check_structure(folder: Path, header: dict[str, Any], arrays: dict[str, np.n
         require(rising and (pointers[:, -1] == np.diff(table[:, column])).all(), "directory", "inconsistent")
     columns, frequent = directory[:, :, 2], np.diff(table[:, 2])
     require(((columns == NONE) | (columns < frequent[:, None])).all(), "directory", "inconsistent")
-    last = BLOCK * (blocks - 1)  # elsewhere 16 bits can't leave the block
-    require(blocks == 0 or (arrays["order"][last:] < documents - last).all(), "order", "inconsistent")
     if header["weights"] == "float":
         return
     require(sizes["overflow_impacts"] == sizes["overflow_documents"], "overflow_impacts", "of the wrong length")

@@ -1,0 +1,29 @@
+# make demo    set everything up and run the main job on the Python documentation
+# make test    set everything up and run the tests
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test lint check-native clean
+
+demo: $(READY)
+	HF_HUB_OFFLINE=1 $(BIN)/retrolex run recipes/demo.yaml
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(READY): pyproject.toml setup.py constraints.txt $(wildcard native/*)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[demo,dev]'
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build

@@ -1,0 +1,5 @@
+"""``python -m retrolex``."""
+
+from retrolex.cli import main
+
+main()

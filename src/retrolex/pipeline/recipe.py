@@ -1,0 +1,210 @@
+"""The recipe: everything that decides a run, read from YAML, checked, and written beside the results."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass as checked
+
+from retrolex.errors import UserError
+from retrolex.evaluation.measures import DEFAULT_MEASURES
+from retrolex.finetuning.negatives import MiningOptions
+from retrolex.finetuning.pseudo_queries import PairOptions
+from retrolex.finetuning.train import FinetuneOptions
+from retrolex.pretraining.train import PretrainConfig
+
+STRICT = ConfigDict(extra="forbid")
+Pretrain = checked(PretrainConfig, config=STRICT, frozen=True)
+Finetune = checked(FinetuneOptions, config=STRICT, frozen=True)
+Pairs = checked(PairOptions, config=STRICT, frozen=True)
+Mining = checked(MiningOptions, config=STRICT, frozen=True)
+
+
+class Part(BaseModel):
+    """A section of the recipe; a key it does not know is an error."""
+
+    model_config = STRICT
+
+
+class Source(Part):
+    """Where the text is: a folder, a file, or a collection that comes with retrolex."""
+
+    source: str
+    reader: str | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+    language: str = "english"
+
+
+class BM25(Part):
+    """The baseline, in Lucene's variant."""
+
+    k1: float = 0.9
+    b: float = 0.4
+
+
+class Model(Part):
+    """One retriever: where it starts, and what is done to it. None skips a step."""
+
+    init: str
+    pretrain: Pretrain | None = None
+    finetune: Finetune | None = None
+    guard: bool = True
+    document_length: int | None = Field(default=None, ge=8)
+    query_length: int | None = Field(default=None, ge=8)
+    top_k: int | None = Field(default=None, ge=1)
+    weights: Literal["floor", "round", "float"] = "floor"
+
+
+class Search(Part):
+    """How deep to search, and how the runs are fused: ``auto`` tunes on the dev split where there is one."""
+
+    depth: int = Field(default=1000, ge=1)
+    fusion: Literal["auto", "rrf", "equal"] = "auto"
+
+
+class Evaluate(Part):
+    """What is measured, on which split."""
+
+    split: str = "test"
+    measures: list[str] = Field(default_factory=lambda: list(DEFAULT_MEASURES))
+    self_hits: Literal["keep", "remove"] = "keep"
+
+
+def default_dense() -> Model:
+    """RetroMAE from a sentence encoder that is tuned already: gently, and guarded."""
+    return Model(
+        init="minilm",
+        pretrain=Pretrain(objective="retromae", tokens_per_batch=4096, steps=60, learning_rate=2e-5),
+        finetune=Finetune(steps=60, queries=32, hard=1, learning_rate=2e-5),
+    )
+
+
+def default_lexicon() -> Model:
+    """LexMAE from the same start, whose new head has everything to learn."""
+    return Model(
+        init="minilm",
+        pretrain=Pretrain(objective="lexmae", tokens_per_batch=4096, steps=60, learning_rate=1e-4),
+        finetune=Finetune(steps=60, queries=32, hard=1, learning_rate=5e-5, flops=0.002),
+        guard=False,
+    )
+
+
+class Recipe(Part):
+    """A whole run. Leave `dense` or `lexicon` out (null) for a run without it."""
+
+    collection: Source
+    output: str | None = None
+    seed: int = 42
+    bm25: BM25 = Field(default_factory=BM25)
+    pairs: Pairs = Field(default_factory=lambda: Pairs(count=20_000))
+    mining: Mining = Field(default_factory=lambda: Mining(per_query=3))
+    dense: Model | None = Field(default_factory=default_dense)
+    lexicon: Model | None = Field(default_factory=default_lexicon)
+    search: Search = Field(default_factory=Search)
+    evaluate: Evaluate = Field(default_factory=Evaluate)
+
+    @property
+    def folder(self) -> Path:
+        """Where the run is written: `output`, or ``runs/`` and the collection's name."""
+        return Path(self.output or Path("runs") / Path(self.collection.source).name.split(".")[0])
+
+    def plain(self) -> dict[str, Any]:
+        """The recipe as plain values, every default spelled out."""
+        return self.model_dump(mode="json")
+
+
+def read_recipe(path: Path, overrides: list[str] | None = None) -> Recipe:
+    """Read and check a YAML recipe.
+
+    Args:
+        path: the file.
+        overrides: ``dotted.key=value`` items, values in YAML.
+
+    Raises:
+        UserError: no such file, not YAML, a key that no recipe has or a value it cannot have; names file and line.
+    """
+    if not path.is_file():
+        raise UserError("no such recipe", where=path, mend="name a YAML file, or use --collection FOLDER without a recipe")
+    text = path.read_text(encoding="utf-8")
+    try:
+        stated, nodes = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}:{mark.line + 1}" if mark else path
+        raise UserError(f"not YAML: {getattr(error, 'problem', error)}", where=where, mend="check the indentation and the colons") from None
+    if not isinstance(stated, dict):
+        raise UserError("expected keys and values", where=path, mend="begin with 'collection:' and 'source: FOLDER' below it")
+    return make_recipe(stated, overrides, where=lambda keys: f"{path}:{line_of(nodes, keys)}")
+
+
+def make_recipe(stated: dict[str, Any], overrides: list[str] | None = None, where: Any = lambda keys: "recipe") -> Recipe:
+    """Check plain values and fill in the defaults: sections are merged into theirs, key by key."""
+    for item in overrides or ():
+        override(stated, item)
+    base = Recipe(collection=Source(source="")).plain()
+    try:
+        Recipe.model_validate(stated)  # before merging, so that errors are about what the user wrote
+        return Recipe.model_validate(merged(base, stated))
+    except ValidationError as error:
+        first = error.errors()[0]
+        keys = [str(key) for key in first["loc"]]
+        name = ".".join(keys)
+        if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+            raise UserError(f"no recipe has the key {name!r}", where=where(keys), mend=f"known here: {', '.join(known(base, keys[:-1]))}") from None
+        raise UserError(f"{name}: {first['msg']}", where=where(keys), mend="correct the value") from None
+
+
+def override(stated: dict[str, Any], item: str) -> None:
+    """Apply one ``dotted.key=value``.
+
+    Raises:
+        UserError: no equals sign, or a value that is not YAML.
+    """
+    key, sign, value = item.partition("=")
+    if not sign or not key:
+        raise UserError(f"{item!r} is not key=value", where="--set", mend="write --set dense.pretrain.steps=200")
+    *sections, last = key.split(".")
+    for section in sections:
+        if not isinstance(stated.get(section), dict):
+            stated[section] = {}
+        stated = stated[section]
+    try:
+        stated[last] = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise UserError(f"the value of {key!r} is not YAML: {value!r}", where="--set", mend="quote it") from None
+
+
+def merged(base: Any, stated: Any) -> Any:
+    """`stated` over `base`, section by section; null removes a section."""
+    if isinstance(base, dict) and isinstance(stated, dict):
+        return base | {key: merged(base.get(key), value) for key, value in stated.items()}
+    return stated
+
+
+def known(base: Any, keys: list[str]) -> list[str]:
+    """Names of the keys that a section has."""
+    for key in keys:
+        base = base.get(key, {}) if isinstance(base, dict) else {}
+    return sorted(base) if isinstance(base, dict) else []
+
+
+def line_of(node: Any, keys: list[str]) -> int:
+    """Line, from 1, of the key at a path in composed YAML; of its nearest ancestor when it is not there."""
+    line = 1
+    for key in keys:
+        if not isinstance(node, yaml.MappingNode):
+            break
+        found = next(((name, value) for name, value in node.value if name.value == key), None)
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line
+
+
+def plain(options: Any) -> dict[str, Any]:
+    """A section as plain values, for a stage's configuration."""
+    return asdict(options) if is_dataclass(options) else options.model_dump(mode="json")

@@ -1,0 +1,118 @@
+"""The stages that every run shares: the collection, its BM25 index, its tokens, its training pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from retrolex.artifacts import Stage, read_manifest, sha256
+from retrolex.backbones import load_backbone, resolve_start
+from retrolex.collection import Collection
+from retrolex.collection.fingerprint import source_fingerprint
+from retrolex.collection.importing import import_collection
+from retrolex.errors import UserError
+from retrolex.finetuning.guard import hard_pool
+from retrolex.finetuning.negatives import mine
+from retrolex.finetuning.pairs import HELD_OUT, TRAIN, Pair, originals, read_pairs, write_pairs
+from retrolex.finetuning.pseudo_queries import make_pairs
+from retrolex.index.bm25 import BM25Index
+from retrolex.pipeline.recipe import Recipe, plain
+from retrolex.progress import say, track
+from retrolex.tokens import tokenize
+
+POOL, POOL_SIZE = "pool.jsonl", 600  # documents that the guard tells the held-out positives from
+
+
+def execute(stage: Stage, work: Callable[[Path], dict[str, Any] | None]) -> None:
+    """Run a stage, and say whether it ran and what came of it."""
+    ran = stage.run(work)
+    manifest = read_manifest(stage.folder) or {}
+    counts = ", ".join(
+        f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}" for name, value in manifest["counts"].items() if _short(value)
+    )
+    say(f"[{stage.name}] " + (f"{manifest['seconds']:.1f} s" if ran else "up to date, skipped") + (f": {counts}" if counts else ""))
+
+
+def _short(value: Any) -> bool:
+    return isinstance(value, (int, str)) and not isinstance(value, bool)
+
+
+def texts(collection: Collection, start: int = 0, stop: int | None = None) -> Iterator[str]:
+    """Title and text of documents, joined."""
+    return (document.full for document in collection.documents(start, stop))
+
+
+def start_identity(init: str) -> dict[str, str]:
+    """What tells one start from another: the hash of its weights; for a hub model, its name."""
+    place = resolve_start(init)
+    weights = Path(place) / "model.safetensors"
+    return {"init": Path(init).name, "sha256": sha256(weights)} if weights.exists() else {"init": str(init)}
+
+
+def collect(recipe: Recipe, folder: Path) -> Collection:
+    """The source, read into ``collection/``."""
+    source = recipe.collection
+    config = {"source": source_fingerprint(source.source, source.reader), "columns": source.columns}
+    execute(
+        Stage("collection", folder / "collection", config=config), lambda out: import_collection(source.source, out, source.reader, source.columns)
+    )
+    return Collection.open(folder / "collection")
+
+
+def index_bm25(recipe: Recipe, folder: Path, collection: Collection) -> BM25Index:
+    """``bm25/``."""
+    config = {"language": recipe.collection.language, **plain(recipe.bm25)}
+
+    def work(out: Path) -> dict[str, Any]:
+        index = BM25Index.build(out, collection.ids, track(texts(collection), "Indexing (BM25)", len(collection)), **config)
+        return {"documents": len(index)}
+
+    execute(Stage("bm25", folder / "bm25", {"collection": folder / "collection"}, config), work)
+    return BM25Index.open(folder / "bm25")
+
+
+def make_tokens(folder: Path, collection: Collection, init: str) -> Path:
+    """``tokens-INIT/``: the collection in the start's own tokens."""
+    out = folder / f"tokens-{Path(init).name}"
+
+    def work(partial: Path) -> dict[str, Any]:
+        _, tokenizer = load_backbone(init)
+        return tokenize(track(texts(collection), "Tokenising", len(collection)), tokenizer, partial)
+
+    execute(Stage(out.name, out, {"collection": folder / "collection"}, start_identity(init)), work)
+    return out
+
+
+def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM25Index) -> Path:
+    """``pairs/``: training pairs with BM25 negatives, held-out pairs, and the pool that the guard ranks."""
+    config = {"pairs": asdict(recipe.pairs), "mining": asdict(recipe.mining), "pool": POOL_SIZE}
+
+    def work(out: Path) -> dict[str, Any]:
+        counts = make_pairs(collection, out, recipe.pairs)
+        first = originals(collection)
+        mined = mine(read_pairs(out / TRAIN), bm25.search, "bm25", collection.ids, first, out, recipe.mining)
+        held_out = read_pairs(out / HELD_OUT)
+        pool = hard_pool(held_out, bm25.search, POOL_SIZE, collection.ids, first, lambda id: collection[collection.position(id)].full)
+        write_pairs(out / POOL, [Pair("", candidate.text, candidate.original, candidate.original, "pool") for candidate in pool])
+        return counts | {f"negatives {name}": count for name, count in mined.items() if name != "pairs"} | {"pool": len(pool)}
+
+    execute(Stage("pairs", folder / "pairs", {"collection": folder / "collection", "bm25": folder / "bm25"}, config), work)
+    return folder / "pairs"
+
+
+def evaluated_splits(recipe: Recipe, collection: Collection) -> tuple[str | None, str | None]:
+    """The split to measure on and the one to tune on; None where there is none.
+
+    Raises:
+        UserError: the recipe names a split that the collection does not have, though it has others.
+    """
+    split = recipe.evaluate.split
+    if split not in collection.splits:
+        others = [name for name in collection.splits if name not in ("train", "dev")]
+        if others:
+            mend = f"--set evaluate.split={others[0]}"
+            raise UserError(f"no judgments for the split {split!r}; there are: {', '.join(collection.splits)}", where="evaluate.split", mend=mend)
+        return None, "dev" if "dev" in collection.splits else None
+    return split, "dev" if "dev" in collection.splits and split != "dev" else None

@@ -1,0 +1,99 @@
+"""Questions to a finished run: every retriever asked, the answers fused, and who found what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from retrolex.collection import Collection
+from retrolex.errors import UserError
+from retrolex.search.hybrid import Hybrid
+from retrolex.search.snippets import snippet
+from retrolex.search.systems import System, open_system
+
+SYSTEMS = "hybrid/systems.json"
+DEPTH = 100  # hits of each retriever that are fused
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One result.
+
+    Attributes:
+        found_by: retriever -> the document's rank in its results, from 1; those that did not find it are left out.
+    """
+
+    rank: int
+    id: str
+    title: str
+    snippet: str
+    score: float
+    found_by: dict[str, int]
+
+    def plain(self) -> dict[str, Any]:
+        """JSON-able."""
+        return asdict(self)
+
+
+class Searcher:
+    """A run folder, opened for search.
+
+    Args:
+        folder: the run's.
+        hybrid: how its retrievers are fused.
+        systems: retriever -> its plain description.
+    """
+
+    def __init__(self, folder: Path, hybrid: Hybrid, systems: Mapping[str, Mapping[str, str]]):
+        self.folder, self.hybrid, self.described = folder, hybrid, systems
+        self.opened: dict[str, System] = {}
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Searcher:
+        """Open a run folder.
+
+        Raises:
+            UserError: it is none, or one that has not come to its end.
+        """
+        path = Path(folder) / SYSTEMS
+        if not path.exists():
+            raise UserError("no finished run here (it has no hybrid/systems.json)", where=folder, mend="run `retrolex run` to its end first")
+        stated = json.loads(path.read_text(encoding="utf-8"))
+        return cls(Path(folder), Hybrid(**stated["hybrid"]), stated["systems"])
+
+    @cached_property
+    def collection(self) -> Collection:
+        """The documents."""
+        return Collection.open(self.folder / "collection")
+
+    def system(self, name: str) -> System:
+        """A retriever, opened at first use."""
+        if name not in self.opened:
+            self.opened[name] = open_system(self.described[name], self.folder)
+        return self.opened[name]
+
+    def search(self, query: str, k: int = 10, system: str = "hybrid") -> list[Answer]:
+        """The best `k` documents.
+
+        Raises:
+            UserError: an empty query, or no such retriever.
+        """
+        if not query.strip():
+            raise UserError("the query is empty", mend="type what you are looking for")
+        if system != "hybrid" and system not in self.described:
+            raise UserError(f"no retriever is called {system!r}", mend=f"choose one of hybrid, {', '.join(self.described)}")
+        depth = max(k, DEPTH)
+        names = self.hybrid.systems if system == "hybrid" else [system]
+        runs = {name: self.system(name).search({"q": query}, depth) for name in names}
+        hits = (self.hybrid.fuse(runs) if system == "hybrid" else runs[system])["q"][:k]
+        ranks = {name: {id: rank for rank, (id, _) in enumerate(run["q"], 1)} for name, run in runs.items()}
+        answers = []
+        for rank, (id, score) in enumerate(hits, 1):
+            document = self.collection[self.collection.position(id)]
+            found_by = {name: found[id] for name, found in ranks.items() if id in found}
+            answers.append(Answer(rank, id, document.title, snippet(document.text, query), round(float(score), 6), found_by))
+        return answers

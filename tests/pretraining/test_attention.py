@@ -1,0 +1,41 @@
+"""Our attention is torch's, in the decoder and in every family's encoder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from retrolex.pretraining.attention import attend, use_fast_attention
+
+
+@pytest.mark.parametrize("kind", ["none", "bool", "float"])
+def test_equals_the_fused_kernel(kind):
+    generator = torch.Generator().manual_seed(0)
+    tensors = [torch.randn(2, 3, 7, 4, generator=generator, requires_grad=True) for _ in range(3)]
+    twins = [tensor.detach().clone().requires_grad_() for tensor in tensors]
+    visible = torch.rand(2, 1, 7, 7, generator=generator) < 0.6
+    visible[..., 0] = True
+    mask = {"none": None, "bool": visible, "float": torch.zeros(visible.shape).masked_fill(~visible, float("-inf"))}[kind]
+    ours, theirs = attend(*tensors, mask), F.scaled_dot_product_attention(*twins, attn_mask=mask)
+    torch.testing.assert_close(ours, theirs)
+    ours.square().sum().backward()
+    theirs.square().sum().backward()
+    for tensor, twin in zip(tensors, twins, strict=True):
+        torch.testing.assert_close(tensor.grad, twin.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_a_row_that_sees_nothing_is_no_nan():
+    query = torch.randn(1, 1, 2, 4)
+    assert torch.isfinite(attend(query, query, query, torch.zeros(1, 1, 2, 2, dtype=torch.bool))).all()
+
+
+def test_every_family_computes_the_same_with_it(backbone, maker):
+    batch = maker(None)(np.arange(6), 0)
+    before = backbone.hidden(batch["input_ids"], batch["attention_mask"])
+    use_fast_attention(backbone)
+    after = backbone.hidden(batch["input_ids"], batch["attention_mask"])
+    assert backbone.model.config._attn_implementation == "retrolex"
+    real = batch["attention_mask"].bool()
+    torch.testing.assert_close(before[real], after[real], rtol=1e-4, atol=1e-5)

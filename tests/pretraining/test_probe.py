@@ -1,0 +1,65 @@
+"""The probe asks for held-out documents by their titles, and tells a dead model from a live one."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from retrolex.backbones import Spec
+from retrolex.collection import Document
+from retrolex.pretraining.probe import Probe, bm25_figures, figures, known_items, split
+from retrolex.pretraining.watch import Watch, warnings
+
+
+def test_query_is_the_title_or_the_first_sentence():
+    assert split(Document("1", "A title", "The text.")) == ("A title", "The text.")
+    assert split(Document("1", "", "First one. Second one! Third?")) == ("First one.", "Second one! Third?")
+    assert split(Document("1", "", "第一句。第二句。")) == ("第一句。", "第二句。")
+    assert split(Document("1", "", "Only one sentence")) is None
+    assert split(Document("1", "", "")) is None
+
+
+def test_held_out_documents(documents):
+    items = known_items(documents * 3, count=15)
+    assert len(items.rows) == len(items.queries) == 15 and list(items.rows) == sorted(set(items.rows))
+    assert items == known_items(documents * 3, count=15)
+    assert items.queries[0] == (documents * 3)[items.rows[0]].title
+    assert known_items(documents[:20]) is None  # two documents tell nothing
+
+
+def test_figures_by_hand():
+    scores = np.array([[3.0, 1.0, 2.0], [5.0, 4.0, 1.0], [1.0, 1.0, 1.0]])  # ranks 1, 2, and a tie of three that counts as rank 3
+    assert figures(scores) == {"RR@10": round((1 + 1 / 2 + 1 / 3) / 3, 4), "R@10": 1.0}
+
+
+def test_a_dead_model_finds_nothing_and_is_warned_of(documents, start):
+    items = known_items(documents * 3, count=15)
+    backbone, tokenizer = start()
+    probe = Probe(items, tokenizer, Spec(document_length=42, query_length=16))
+    row = probe.measure(backbone)
+    assert 0 < row["dense"]["RR@10"] <= 1 and 0 <= row["density"] <= 1
+    with torch.no_grad():
+        for parameter in backbone.parameters():
+            parameter.zero_()
+    dead = probe.measure(backbone)
+    assert dead["dense"]["RR@10"] == dead["lexicon"]["RR@10"] == 0.0
+    assert "empty" in " ".join(warnings({"held_out": {"loss": 3.0}, **dead}, "lexicon"))
+
+
+def test_bm25_answers_the_same_queries(documents):
+    assert bm25_figures(known_items(documents * 3, count=15))["RR@10"] >= 0
+
+
+def test_warnings_name_what_is_wrong():
+    row = {"held_out": {"loss": float("nan")}, "cosine": 0.999, "density": 0.5}
+    assert len(warnings(row, "dense")) == 2 and len(warnings(row, "lexicon")) == 2
+    assert not warnings({"held_out": {"loss": 3.0}, "cosine": 0.3, "density": 0.01}, "lexicon")
+    assert "lower than text allows" in warnings({"held_out": {"loss": 0.0}, "cosine": 0.3, "density": 0.01}, "dense")[0]
+
+
+def test_patience_counts_probes_without_a_gain(tmp_path):
+    watch = Watch(tmp_path / "log", dict, 1, "dense", 2)
+    watch.rows = [{"dense": {"RR@10": value}} for value in (0.1, 0.3, 0.3005, 0.29)]
+    assert watch.since_best() == 2
+    watch.rows.append({"dense": {"RR@10": 0.4}})
+    assert watch.since_best() == 0
