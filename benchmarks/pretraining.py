@@ -57,7 +57,7 @@ class Engine:
 
         from retrolex.backbones import Spec, resolve_start, wrap
         from retrolex.backbones.memory import keep_freed_memory
-        from retrolex.pretraining.attention import use_fast_attention
+        from retrolex.pretraining.fast import make_fast
         from retrolex.pretraining.batches import BatchMaker, Masking
         from retrolex.pretraining.objectives import OBJECTIVES, build
         from retrolex.tokens import Chunks, Vocabulary
@@ -102,7 +102,7 @@ class Engine:
                 self.collate = {"retromae": published.retromae_batch, "lexmae": published.lexmae_batch}[objective]
             else:
                 keep_freed_memory()
-                use_fast_attention(ours.backbone)
+                make_fast(ours.backbone)
         self.module.train()
         self.optimizer = torch.optim.AdamW(self.module.parameters(), lr=1e-4, fused=peer == "retrolex")
 

@@ -1,4 +1,4 @@
-"""The lexicon index against scipy's matrix product on one synthetic collection.
+"""The lexicon index against scipy (and VSAG's SINDI, where the package pyvsag is installed) on one synthetic collection.
 
     python benchmarks/search.py                          100,000 documents
     python benchmarks/search.py --documents 1000000      a million; about 4 GB of memory
@@ -11,6 +11,8 @@ times are processor time, which other work on the machine disturbs less than the
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import json
 import platform
 import tempfile
 import time
@@ -95,6 +97,25 @@ def scipy_product(by_term: sparse.csr_array) -> Search:
     return search
 
 
+def vsag(vectors: sparse.csr_array) -> Search:
+    """VSAG's sparse inverted index, set to be exact: nothing pruned."""
+    import pyvsag
+
+    pyvsag.set_logger_off()
+    settings = {"term_id_limit": TERMS, "window_size": 60_000, "doc_prune_ratio": 0.0, "use_reorder": False}
+    index = pyvsag.Index("sindi", json.dumps({"dtype": "sparse", "dim": TERMS, "metric_type": "ip", "index_param": settings}))
+    values = np.floor(100 * vectors.data)
+    index.build(vectors.indptr.astype(np.uint32), vectors.indices.astype(np.uint32), values, np.arange(vectors.shape[0], dtype=np.int64))
+    exact = json.dumps({"sindi": {"query_prune_ratio": 0.0, "term_prune_ratio": 0.0, "n_candidate": 0}})
+
+    def search(query: sparse.csr_array, k: int) -> np.ndarray:
+        pointers = np.array([0, query.nnz], np.uint32)
+        distances = index.knn_search(pointers, query.indices.astype(np.uint32), np.floor(100 * query.data), k, exact)[1]
+        return np.rint(1 - distances[0]).astype(np.int64)
+
+    return search
+
+
 def measure(engines: dict[str, Search], queries: list[sparse.csr_array], k: int, repeats: int) -> dict[str, np.ndarray]:
     """Milliseconds of processor time [queries] of each engine, the least of `repeats` rounds, in each of which the engines take turns."""
     times = {name: np.full(len(queries), np.inf) for name in engines}
@@ -142,6 +163,12 @@ def main() -> None:
         if not options.alone:
             vectors = sparse.vstack(shards, format="csr")
             shards.clear()
+            if importlib.util.find_spec("pyvsag"):
+                started = time.process_time()
+                engines["vsag sindi"] = vsag(vectors)
+                print(f"vsag: built in {time.process_time() - started:.1f} s")
+            else:
+                print("vsag: not measured, pyvsag is not installed")
             by_term = impacts_by_term(vectors)
             del vectors
             engines |= {"scipy rows": scipy_rows(by_term), "scipy product": scipy_product(by_term)}

@@ -38,8 +38,8 @@ const Kernel kernels[] = {
 };
 constexpr int kernel_count = sizeof(kernels) / sizeof(kernels[0]);
 
-// Groups evaluated before the others of their block, so that the threshold rises early: enough of them to hold k documents, within limits.
-size_t primed_groups(int64_t k) { return static_cast<size_t>(std::min<int64_t>(64, std::max<int64_t>(8, k / 32))); }
+// Groups of the first block evaluated before its others, so that the threshold rises early.
+size_t primed_groups(int64_t k) { return static_cast<size_t>(std::min<int64_t>(64, std::max<int64_t>(16, k / 32))); }
 
 }  // namespace
 }  // namespace retrolex

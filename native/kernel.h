@@ -50,7 +50,7 @@ struct Scratch {
   std::vector<GroupBound> candidates;
 };
 
-// `primed`: how many groups of a block are evaluated before the others.
+// `primed`: how many groups of the first block are evaluated before the others.
 using Search = void(const View&, const Query&, Scratch&, TopK<int32_t>&, size_t primed);
 
 namespace scalar { Search search; }

@@ -6,7 +6,7 @@
 // A block of documents at a time: the rare terms' posting lists are summed into the accumulators. The frequent terms,
 // which carry most postings, are left out at first: for each group of 64 documents, the best partial sum plus the
 // largest contribution that the frequent terms can make bounds every score in it. Only groups whose bound reaches the
-// k-th score so far are evaluated, the most promising first, so no document that belongs in the top k is ever skipped.
+// k-th score so far are evaluated, in the first block the most promising ones first, so no document that belongs in the top k is ever skipped.
 //
 // Sums are unsigned: an index altered on disk may make them wrap, and wrapping must not be undefined. For a sound index
 // the caller has refused every query whose scores could pass 2^31 - 1.
@@ -31,13 +31,20 @@ TARGET static void add_lists(const View& view, const Query& query, int64_t block
       prefetch(view.list_documents, base.list + entries[term].list, base.list + entries[term + 1].list);
       prefetch(view.list_impacts, base.list + entries[term].list, base.list + entries[term + 1].list);
     }
+    if (block + 1 < view.blocks) __builtin_prefetch(entries + view.terms + 1 + query.terms[i]);
     const Entry entry = entries[query.terms[i]], next = entries[query.terms[i] + 1];
     const auto weight = static_cast<uint32_t>(query.weights[i]);
     int64_t start = base.list + entry.list;
     add_list(scratch.accumulators, view.list_documents + start, view.list_impacts + start, next.list - entry.list, weight);
     start = base.overflow + entry.overflow;
     add_list(scratch.accumulators, view.overflow_documents + start, view.overflow_impacts + start, next.overflow - entry.overflow, weight);
-    if (entry.column != kNone) scratch.frequent.emplace_back(view, block, groups, entry.column, weight);
+    if (entry.column == kNone) continue;
+    scratch.frequent.emplace_back(view, block, groups, entry.column, weight);
+    const FrequentTerm& added = scratch.frequent.back();
+    prefetch(added.maxima, 0, groups);
+    prefetch(added.bitmaps, 0, 64);  // the rest of these is read in sequence
+    prefetch(added.offsets, 0, 128);
+    prefetch(added.impacts, 0, 512);
   }
 }
 
@@ -80,7 +87,7 @@ TARGET void search(const View& view, const Query& query, Scratch& scratch, TopK<
       if (scratch.bounds[g] >= top.threshold()) candidates.push_back({scratch.bounds[g], static_cast<int32_t>(g)});
     }
     size_t done = 0;
-    if (candidates.size() > primed) {
+    if (block == 0 && candidates.size() > primed) {  // the later blocks start with a threshold
       promising_first(candidates, primed);
       for (; done < primed; ++done) finish_group(view, first, candidates[done].group, scratch, top);
       top.raise();

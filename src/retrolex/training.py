@@ -21,6 +21,7 @@ from torch.utils.data import Dataset, SequentialSampler
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from retrolex.artifacts import LOGS
+from retrolex.backbones.checkpoint import quiet
 from retrolex.backbones.precision import bf16_pays
 from retrolex.training_callbacks import WHOLE, Bar, LogFile, Mark
 
@@ -81,7 +82,8 @@ def fit(
     trainer = NumberedTrainer(model=model, args=_arguments(schedule, folder), callbacks=[log, Bar(label), Mark(), *callbacks])
     trainer.remove_callback(PrinterCallback)
     trainer.train_dataset = Numbered(batches, schedule.steps * schedule.accumulate * trainer.args.world_size)
-    trainer.train(resume_from_checkpoint=str(start) if start else None)
+    with quiet():
+        trainer.train(resume_from_checkpoint=str(start) if start else None)
     model.eval()
     return {"steps": schedule.steps, **log.last}
 

@@ -62,3 +62,10 @@ def test_excluded_against_a_loop() -> None:
     for i, known in enumerate(positives):
         for j, original in enumerate(originals):
             assert mask[i, j].item() == (original in known and j != 2 * i)
+
+
+def test_parts_hold_texts_of_similar_length(batches: Batches) -> None:
+    batches.token_budget = 10_000
+    encoded = batches.encoded([" ".join(["snow"] * n) for n in (1, 2, 5, 6, 7, 8)], 12)
+    lengths = [part["attention_mask"].sum(1).tolist() for part in encoded["parts"]]
+    assert all(min(part) >= 0.75 * max(part) for part in lengths) and len(lengths) == 3

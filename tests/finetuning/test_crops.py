@@ -49,6 +49,13 @@ def test_title_is_not_left_on_the_documents_side() -> None:
     assert from_title(Document("1", "The wing", "too short"), rng()) is None
 
 
+def test_a_single_sentence_asks_for_its_title_half_the_time() -> None:
+    name, text = "os.path.relpath(path, start=None)", "Return a relative version of a path"
+    crops = [from_title(Document("1", name, text), rng(seed)) for seed in range(100)]
+    assert set(crops) == {(name, text), (text, name)} and 30 < crops.count((text, name)) < 70
+    assert from_title(Document("1", name, "Removes an option."), rng()) == ("Removes an option.", name)
+
+
 def test_lead_is_the_first_sentence() -> None:
     crop = from_lead(Document("1", "Wings", TEXT), rng())
     assert crop.query == "The wing carries the load of the aircraft."

@@ -14,7 +14,8 @@ extern "C" {
 const char* retrolex_kernel_name(int);
 int retrolex_search(const retrolex::View*, const char*, const int64_t*, const int32_t*, const int32_t*, int64_t, int64_t, int64_t, int64_t*, int32_t*,
                     int64_t*);
-int retrolex_search_float(const retrolex::View*, const int64_t*, const int32_t*, const float*, int64_t, int64_t, int64_t, int64_t*, double*, int64_t*);
+int retrolex_search_float(const retrolex::View*, const int64_t*, const int32_t*, const float*, int64_t, int64_t, int64_t, int64_t*, double*,
+                          int64_t*);
 }
 
 using namespace retrolex;
@@ -116,7 +117,8 @@ static Ranking brute_force(const Index& index, const std::vector<int32_t>& terms
 }
 
 template <class Score>
-static void compare(const Ranking& expected, const std::vector<int64_t>& documents, const std::vector<Score>& scores, int64_t count, const char* kernel) {
+static void compare(const Ranking& expected, const std::vector<int64_t>& documents, const std::vector<Score>& scores, int64_t count,
+                    const char* kernel) {
   bool same = count == static_cast<int64_t>(expected.size());
   for (int64_t i = 0; same && i < count; ++i) same = documents[i] == expected[i].second && static_cast<double>(scores[i]) == -expected[i].first;
   if (same) return;

@@ -14,7 +14,8 @@ from retrolex.backbones.base import Backbone
 from retrolex.progress import track
 
 BATCH, HEAD_LENGTH = 16, 128  # texts at a time, tokens of a text that are used
-HEAD_CHECK, TEXTS_CHECKED = 1000, 64  # tokens that a scale is chosen on, texts that the number of terms is
+MASKED = 0.15
+HEAD_CHECK, TEXTS_CHECKED = 500, 64  # tokens (of either kind) that a scale is chosen on, texts that the number of terms is
 TERMS = 128
 RIDGE = 1e-3
 SHIFT = 8.0  # where GELU(x) = x to the last bit of float32 for all but a few in a million values of unit variance
@@ -54,7 +55,7 @@ def fit_head(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequ
     - The activation stands in the way of a linear map, so the map is shifted to where the activation (GELU and its like)
       is the identity; the LayerNorm that follows takes the shift out again.
     - Frequent words are weighted down by the square root of their frequency. The LayerNorm's weight and a factor on the
-      log unigram bias are then chosen by cross-entropy on tokens left out of the fit.
+      log unigram bias are then chosen by cross-entropy on tokens left out of the fit, masked and visible ones in equal parts.
     - A constant on the bias changes no prediction, but decides how many terms a lexicon vector has: it is chosen so that
       a text starts with about `TERMS`.
 
@@ -70,7 +71,7 @@ def fit_head(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequ
     if dense.bias is None:
         return {}
     states = [state for state in hidden_states(backbone, tokenizer, texts) if len(state[1])]
-    hidden, word = torch.cat([state[0] for state in states]), torch.cat([state[1] for state in states])
+    hidden, word, masked = (torch.cat(parts) for parts in zip(*states, strict=True))
     fitted = torch.arange(len(word)) % 10 != 0
     targets = backbone.vocabulary_weight - backbone.vocabulary_weight.mean(0)
     weights = torch.from_numpy(1 / np.sqrt(unigrams + 1.0)).float()[word]
@@ -79,35 +80,41 @@ def fit_head(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequ
     penalty = RIDGE * weights[fitted].sum() * torch.eye(inputs.shape[1])
     products = weighted.T @ inputs[fitted] + penalty, weighted.T @ targets[word[fitted]]
     solution = torch.linalg.solve(*(product.double() for product in products)).float()
-    left_out = hidden[~fitted][:HEAD_CHECK], word[~fitted][:HEAD_CHECK]
-    before = cross_entropy(backbone, *left_out)
+    left_out = [(hidden[chosen][:HEAD_CHECK], word[chosen][:HEAD_CHECK]) for chosen in (~fitted & masked, ~fitted & ~masked)]
+    before = cross_entropy(backbone, left_out)
     scale = 1 / (inputs @ solution).std()
     dense.weight.copy_(solution[:-1].T * scale)
     dense.bias.copy_(solution[-1] * scale + SHIFT)
     unigram_bias = backbone.vocabulary_bias.clone()
-    after, gain, share = min((at_scale(backbone, unigram_bias, gain, share, *left_out), gain, share) for gain in GAINS for share in SHARES)
-    at_scale(backbone, unigram_bias, gain, share, *left_out)
-    strongest = [backbone.logits(state).amax(0).topk(TERMS).values[-1] for state, _ in states[:TEXTS_CHECKED]]
+    after, gain, share = min((at_scale(backbone, unigram_bias, gain, share, left_out), gain, share) for gain in GAINS for share in SHARES)
+    at_scale(backbone, unigram_bias, gain, share, left_out)
+    terms = min(TERMS, backbone.vocabulary_size // 2)
+    strongest = [backbone.logits(state).amax(0).topk(terms).values[-1] for state, _, _ in states[:TEXTS_CHECKED]]
     backbone.vocabulary_bias.sub_(torch.stack(strongest).mean())
     return {"loss_before": round(before, 3), "loss_after": round(after, 3), "gain": gain, "unigram_share": share}
 
 
-def hidden_states(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Last hidden states [n, H] and ids [n] of each text's tokens, specials left out."""
+def hidden_states(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Last hidden states [n, H], ids [n] and whether it was masked [n] of each text's tokens, specials left out."""
+    generator = torch.Generator().manual_seed(0)
+    longest = min(HEAD_LENGTH, tokenizer.model_max_length)
     for start in track(range(0, len(texts), BATCH), "Fitting the LM head"):
-        batch = tokenizer(list(texts[start : start + BATCH]), truncation=True, max_length=HEAD_LENGTH, padding=True, return_tensors="pt")
-        hidden = backbone.hidden(batch["input_ids"], batch["attention_mask"])
-        for states, ids, mask in zip(hidden, batch["input_ids"], batch["attention_mask"].bool(), strict=True):
-            yield states[mask][1:-1], ids[mask][1:-1]
+        batch = tokenizer(list(texts[start : start + BATCH]), truncation=True, max_length=longest, padding=True, return_tensors="pt")
+        ids, attended = batch["input_ids"], batch["attention_mask"].bool()
+        masked = torch.rand(ids.shape, generator=generator) < MASKED
+        hidden = backbone.hidden(ids.masked_fill(masked, tokenizer.mask_token_id), batch["attention_mask"])
+        for row in range(len(ids)):
+            yield tuple(part[row][attended[row]][1:-1] for part in (hidden, ids, masked))
 
 
-def at_scale(backbone: Backbone, unigram_bias: Tensor, gain: float, share: float, hidden: Tensor, word: Tensor) -> float:
+def at_scale(backbone: Backbone, unigram_bias: Tensor, gain: float, share: float, checks: Sequence[tuple[Tensor, Tensor]]) -> float:
     """Set the LayerNorm's weight and the bias's share of the log unigrams; returns the cross-entropy."""
     backbone.head[2].weight.fill_(gain)
     backbone.vocabulary_bias.copy_(unigram_bias * share)
-    return cross_entropy(backbone, hidden, word)
+    return cross_entropy(backbone, checks)
 
 
-def cross_entropy(backbone: Backbone, hidden: Tensor, word: Tensor) -> float:
-    """Mean over the tokens."""
-    return float(torch.nn.functional.cross_entropy(backbone.logits(hidden), word))
+def cross_entropy(backbone: Backbone, checks: Sequence[tuple[Tensor, Tensor]]) -> float:
+    """Mean of the averages over masked and over visible tokens."""
+    losses = [float(torch.nn.functional.cross_entropy(backbone.logits(hidden), word)) for hidden, word in checks if len(word)]
+    return sum(losses) / len(losses)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+import sys
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -44,12 +45,30 @@ def write_spec(folder: Path, spec: Spec) -> None:
 def read_spec(folder: Path) -> Spec:
     """The folder's own ``retrolex.json``; else what a sentence-transformers folder states; else the defaults.
 
+    Lengths never exceed what the model has positions for.
+
     Raises:
         UserError: the file is not JSON, or names a field that this version does not know.
     """
-    path = folder / FILE
+    spec = own_spec(folder) if (folder / FILE).exists() else from_sentence_transformers(folder)
+    longest = positions(folder)
+    return replace(spec, document_length=min(spec.document_length, longest), query_length=min(spec.query_length, longest))
+
+
+def positions(folder: Path) -> int:
+    """Longest input of a checkpoint in tokens, specials included; without a ``config.json`` here, no bound."""
+    path = folder / "config.json"
     if not path.exists():
-        return from_sentence_transformers(folder)
+        return sys.maxsize
+    config = json.loads(path.read_text(encoding="utf-8"))
+    count = config.get("max_position_embeddings", sys.maxsize)
+    numbered_from_padding = config.get("model_type") in ("roberta", "xlm-roberta")
+    return count - (config.get("pad_token_id", 1) + 1 if numbered_from_padding else 0)
+
+
+def own_spec(folder: Path) -> Spec:
+    """``retrolex.json``."""
+    path = folder / FILE
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

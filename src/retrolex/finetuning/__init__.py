@@ -1,0 +1,1 @@
+"""Fine-tuning: pairs with or without labels, hard negatives, losses, and the way back to the start."""

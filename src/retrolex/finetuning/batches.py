@@ -14,6 +14,8 @@ from retrolex.backbones import Spec
 from retrolex.finetuning.negatives import Negative
 from retrolex.finetuning.pairs import Pair, known_positives
 
+SIMILAR = 0.75  # a text shorter than this share of its part's longest starts a part of its own: padding costs as much as text
+
 
 class Batches:
     """Batches by number; what a batch holds follows from (seed, number) alone.
@@ -89,7 +91,8 @@ class Batches:
         order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))  # stable, so the same on every machine
         parts: list[list[int]] = []
         for i in order:
-            if parts and (len(parts[-1]) + 1) * len(tokens[parts[-1][0]]) <= self.token_budget:
+            longest = len(tokens[parts[-1][0]]) if parts else 0
+            if len(tokens[i]) >= SIMILAR * longest > 0 and (len(parts[-1]) + 1) * longest <= self.token_budget:
                 parts[-1].append(i)
             else:
                 parts.append([i])

@@ -16,6 +16,7 @@ from retrolex.index.analysis import UNSPACED
 FULL_STOPS = "。！？｡．"
 # A unit; a full stop that stands apart goes with its word.
 UNIT = re.compile(f"[{UNSPACED}]|[{FULL_STOPS}]|[^\\s{UNSPACED}{FULL_STOPS}]+(?:\\s[.!?](?!\\S))?")
+WORD = re.compile(r"\w+")
 SENTENCE_END = re.compile(f"[.!?…।॥؟۔{FULL_STOPS}][\"')\\]»”’」』]*$")
 DOCSTRING = re.compile(r'"""(.+?)"""|\'\'\'(.+?)\'\'\'|/\*\*(.+?)\*/', re.DOTALL)
 
@@ -23,6 +24,7 @@ VISIBLE = 300  # units of a document that are used: an encoder sees little more 
 SHORTEST, LONGEST = 4, 32  # units of a piece
 SHORTEST_REST = 5  # units that must be left for the document's side
 SHORTEST_TITLE = 2
+SHORTEST_NAME = 3  # words of a title that can stand for its document, and of the sentence that asks for it
 KEPT_SPANS = 0.1  # share of inverse clozes that leave the span in, so that shared words go on counting (Lee et al. 2019)
 
 
@@ -34,13 +36,17 @@ class Crop(NamedTuple):
 
 
 def from_title(document: Document, rng: random.Random) -> Crop | None:
-    """The title, and the body without it; None where either is too short to mean something."""
+    """The title, and the body without it; of a body of one sentence half the time the other way round, since people ask for
+    what a thing does ("Return a relative version of a path") more often than for its name."""
     title, body = tidy(document.title), visible(document.text)
     if body.lower().startswith(title.lower()):
         body = body[len(title) :]
-    if len(units(title)) < SHORTEST_TITLE or len(units(body)) < SHORTEST_REST:
-        return None
-    return Crop(title, tidy(body))
+    body, size = tidy(body), len(units(body))
+    named = len(units(title)) >= SHORTEST_TITLE and size >= SHORTEST_REST
+    described = len(WORD.findall(title)) >= SHORTEST_NAME and SHORTEST_NAME <= size <= LONGEST
+    if described and (not named or rng.random() < 0.5):
+        return Crop(body, title)
+    return Crop(title, body) if named else None
 
 
 def from_lead(document: Document, rng: random.Random) -> Crop | None:

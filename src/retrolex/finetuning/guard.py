@@ -94,7 +94,7 @@ def choose(
         values.append(known_item(encoder(models[alpha]), held_out, pool))
     choice = decide(np.stack(values), labelled=all(pair.kind == "labelled" for pair in held_out), pool=len(pool))
     for path in sorted(models[choice.alpha].iterdir()):
-        shutil.move(path, folder / path.name)
+        path.replace(folder / path.name)
     shutil.rmtree(folder / "candidates")
     write_json(folder / "guard.json", asdict(choice))
     return choice

@@ -19,8 +19,11 @@ from retrolex.finetuning.batches import Batches
 from retrolex.finetuning.losses import flops, info_nce
 from retrolex.finetuning.negatives import Negative
 from retrolex.finetuning.pairs import Pair
+from retrolex.pretraining.fast import make_fast
+from retrolex.progress import say
 from retrolex.training import Schedule, clear_checkpoints, fit
 
+DENSE_LEXICON = 0.2  # share of the vocabulary in an average document beyond which an inverted index no longer pays
 NORMALIZED_SCALE = 20.0  # inner products of unit vectors lie in [-1, 1]: without it the softmax stays flat
 
 
@@ -125,12 +128,9 @@ def finetune(
         Steps, and the last logged losses.
 
     Raises:
-        UserError: a representation that is neither dense nor lexicon, or too few pairs.
+        UserError: a representation that is neither dense nor lexicon, too few pairs, queries or negatives, a loss that is no number.
     """
-    if spec.representation not in ("dense", "lexicon"):
-        raise UserError(f"cannot fine-tune the representation {spec.representation!r}", mend="choose dense or lexicon")
-    if len(pairs) < 2:
-        raise UserError(f"{len(pairs)} training pair: in-batch negatives need at least two", mend="add documents or judgments")
+    _check(spec, pairs, negatives, options)
     batches = Batches(
         pairs, negatives, text, tokenizer, spec, queries=options.queries, hard=options.hard, token_budget=options.token_budget, seed=options.seed
     )
@@ -158,7 +158,9 @@ def finetune(
     unused = _unused(backbone) if spec.representation == "dense" else []
     for parameter in unused:
         parameter.requires_grad_(False)
+    make_fast(backbone)
     counts = fit(model, numbered, schedule, folder, f"fine-tuning ({spec.representation})")
+    _check_terms(counts, backbone.vocabulary_size)
     for parameter in unused:
         parameter.requires_grad_(True)
     save_backbone(backbone, tokenizer, folder)
@@ -167,7 +169,31 @@ def finetune(
     return {"pairs": len(pairs), **counts}
 
 
+def _check(spec: Spec, pairs: Sequence[Pair], negatives: Sequence[Sequence[Negative]], options: FinetuneOptions) -> None:
+    """What is asked for must be there."""
+    if spec.representation not in ("dense", "lexicon"):
+        raise UserError(f"cannot fine-tune the representation {spec.representation!r}", mend="choose dense or lexicon")
+    if len(pairs) < 2:
+        raise UserError(f"{len(pairs)} training pair: in-batch negatives need at least two", mend="add documents or judgments")
+    if options.queries < 2:
+        raise UserError(f"{options.queries} queries a batch: in-batch negatives need at least two", mend="raise finetune.queries")
+    fewest = min(map(len, negatives))
+    if fewest < options.hard:
+        raise UserError(
+            f"{options.hard} hard negatives a query are asked for, {fewest} were mined", mend="raise mining.per_query or lower finetune.hard"
+        )
+
+
 def _unused(backbone: Backbone) -> list[nn.Parameter]:
     """Parameters that a dense vector does not depend on: the LM head's own, not its matrix, which is the word embeddings'."""
     dense, _, norm = backbone.head
     return [parameter for parameter in (*dense.parameters(), *norm.parameters(), backbone.vocabulary_bias) if parameter is not None]
+
+
+def _check_terms(counts: dict[str, float], vocabulary: int) -> None:
+    """Say so when a lexicon ended dead (no terms) or dense (hardly a zero): both search badly, and neither shows in the loss."""
+    terms = counts.get("document_terms", 1.0)
+    if terms < 1:
+        say("Warning: the documents have no lexicon terms left; lower flops, or pre-train longer before fine-tuning")
+    elif terms > DENSE_LEXICON * vocabulary:
+        say(f"Warning: {terms:,.0f} lexicon terms a document; raise flops, or train longer")

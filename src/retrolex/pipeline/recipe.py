@@ -147,12 +147,13 @@ def make_recipe(stated: dict[str, Any], overrides: list[str] | None = None, wher
         override(stated, item)
     base = Recipe(collection=Source(source="")).plain()
     try:
-        Recipe.model_validate(stated)  # before merging, so that errors are about what the user wrote
         return Recipe.model_validate(merged(base, stated))
     except ValidationError as error:
         first = error.errors()[0]
         keys = [str(key) for key in first["loc"]]
         name = ".".join(keys)
+        if any(item.startswith(f"{name}=") for item in overrides or ()):
+            where = lambda keys: "--set"  # noqa: E731
         if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             raise UserError(f"no recipe has the key {name!r}", where=where(keys), mend=f"known here: {', '.join(known(base, keys[:-1]))}") from None
         raise UserError(f"{name}: {first['msg']}", where=where(keys), mend="correct the value") from None

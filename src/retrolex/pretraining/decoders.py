@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformers.activations import ACT2FN
 
 from retrolex.backbones import Backbone
-from retrolex.pretraining.attention import attend
+from retrolex.pretraining.fast import attend
 
 
 class DecoderLayer(nn.Module):

@@ -108,8 +108,8 @@ class Probe:
         if self.spec.normalize:
             queries, texts = F.normalize(queries, dim=1), directions
         return {
-            "dense": figures((queries @ texts.t()).cpu().numpy()),
-            "lexicon": figures((query_terms @ text_terms.t()).cpu().numpy()),
+            "dense": figures((queries @ texts.t()).float().cpu().numpy()),
+            "lexicon": figures((query_terms @ text_terms.t()).float().cpu().numpy()),
             "cosine": round(cosine.item(), 4),
             "density": round((text_terms > 0).float().mean().item(), 4),
         }

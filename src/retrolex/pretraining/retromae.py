@@ -75,7 +75,7 @@ class RetroMAE(nn.Module):
         context = with_sentence(sentence, self.places.embed(self.backbone, batch["input_ids"]))
         length = context.shape[1]
         if self.query_stream == "raw":
-            query = sentence[:, None] + self.places.raw(self.backbone, length)
+            query = (sentence[:, None] + self.places.raw(self.backbone, length)).to(context.dtype)
         else:
             query = self.places.embed(self.backbone, inputs_embeds=sentence[:, None].expand(-1, length, -1))
         return self.decoder(query, context, batch["decoder_visible"].bool())

@@ -16,7 +16,7 @@ from retrolex.artifacts import LOGS
 from retrolex.backbones import Backbone, Spec, save_backbone, write_spec
 from retrolex.backbones.precision import bf16_pays
 from retrolex.errors import UserError
-from retrolex.pretraining.attention import use_fast_attention
+from retrolex.pretraining.fast import make_fast
 from retrolex.pretraining.batches import BatchMaker, Masking, Plan
 from retrolex.pretraining.objectives import OBJECTIVES, build
 from retrolex.pretraining.probe import KnownItems, Probe, bm25_figures
@@ -106,7 +106,7 @@ def pretrain(
     if decoder is not None:
         load_decoder(objective, decoder)
     set_dropout(objective, config.dropout)
-    use_fast_attention(backbone)
+    make_fast(backbone)
 
     vocabulary = Vocabulary.of(tokenizer)
     if tokens.description["vocabulary"] != vocabulary.size:

@@ -1,4 +1,4 @@
-"""Our attention is torch's, in the decoder and in every family's encoder."""
+"""The fast encoder computes what the ordinary one does, in every family."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from retrolex.pretraining.attention import attend, use_fast_attention
+from retrolex.pretraining.fast import attend, make_fast
 
 
 @pytest.mark.parametrize("kind", ["none", "bool", "float"])
@@ -34,8 +34,12 @@ def test_a_row_that_sees_nothing_is_no_nan():
 def test_every_family_computes_the_same_with_it(backbone, maker):
     batch = maker(None)(np.arange(6), 0)
     before = backbone.hidden(batch["input_ids"], batch["attention_mask"])
-    use_fast_attention(backbone)
+    make_fast(backbone)
     after = backbone.hidden(batch["input_ids"], batch["attention_mask"])
     assert backbone.model.config._attn_implementation == "retrolex"
     real = batch["attention_mask"].bool()
     torch.testing.assert_close(before[real], after[real], rtol=1e-4, atol=1e-5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        narrow = backbone.hidden(batch["input_ids"], batch["attention_mask"])
+    assert narrow.dtype == torch.bfloat16
+    assert (narrow[real] - before[real]).norm() < 0.05 * before[real].norm()

@@ -1,0 +1,98 @@
+"""Vectors do not depend on what else is encoded, and equal what the model computes for one text alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from retrolex.backbones import load_backbone, read_spec, write_spec
+from retrolex.encoding import Encoder
+from retrolex.encoding.encoder import sparse
+from retrolex.encoding.shards import encode_shards, read_shards
+
+TEXTS = ["a river floods the plain", "bread", "", "the wing of an aircraft carries the load in steady flight " * 9, "हिन्दी 中文 \u0000 ok"]
+
+
+@pytest.fixture(autouse=True)
+def single_precision(monkeypatch) -> None:
+    """Equality to 1e-5 needs float32."""
+    monkeypatch.setattr("retrolex.encoding.encoder.bf16_pays", lambda: False)
+
+
+@pytest.fixture(params=["dense", "lexicon"])
+def encoder(request, tiny_model_folder) -> Encoder:
+    return Encoder(tiny_model_folder, request.param, token_budget=64)
+
+
+def plain(vectors) -> np.ndarray:
+    return vectors.toarray() if hasattr(vectors, "toarray") else vectors
+
+
+def test_many_texts_give_the_vectors_of_each_alone(encoder):
+    together = plain(encoder.encode(TEXTS))
+    alone = np.concatenate([plain(encoder.encode([text])) for text in TEXTS])
+    assert together.shape == (len(TEXTS), encoder.width)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_lexicon_weights_are_the_formula_of_the_paper(tiny_model_folder):
+    encoder = Encoder(tiny_model_folder, "lexicon")
+    backbone, tokenizer = load_backbone(tiny_model_folder)
+    ids = torch.tensor([tokenizer(TEXTS[0])["input_ids"]])
+    logits = backbone.model(input_ids=ids).logits[0, 1:-1]  # no specials
+    expected = torch.log1p(torch.relu(logits.max(0).values)).detach().numpy()
+    np.testing.assert_allclose(plain(encoder.encode([TEXTS[0]]))[0], expected, atol=1e-5)
+
+
+def test_a_text_without_words_has_the_zero_lexicon_vector(tiny_model_folder):
+    assert Encoder(tiny_model_folder, "lexicon").encode([""]).nnz == 0
+
+
+def test_no_texts_give_no_rows(encoder):
+    assert encoder.encode([]).shape == (0, encoder.width)
+
+
+def test_what_is_too_long_is_cut_at_the_length_of_its_kind(tiny_model_folder, tmp_path):
+    encoder = Encoder(tiny_model_folder)
+    assert len(encoder.tokens(["river " * 500], "document")[0]) <= read_spec(tiny_model_folder).document_length
+    assert len(encoder.tokens(["river " * 500], "query")[0]) == read_spec(tiny_model_folder).query_length
+
+
+def test_prefixes_of_the_model_are_applied(tiny_model_folder, tmp_path):
+    import shutil
+    from dataclasses import replace
+
+    folder = shutil.copytree(tiny_model_folder, tmp_path / "model")
+    write_spec(folder, replace(read_spec(folder), query_prefix="bread ", document_prefix="river "))
+    prefixed, bare = Encoder(folder), Encoder(tiny_model_folder)
+    assert prefixed.tokens(["flood"], "query") == bare.tokens(["bread flood"], "query")
+    assert prefixed.tokens(["flood"], "document") == bare.tokens(["river flood"], "document")
+
+
+def test_top_k_keeps_the_largest_and_is_the_identity_when_k_is_large():
+    weights = torch.tensor([[0.0, 3.0, 1.0, 3.0], [0.0, 0.0, 0.0, 0.5]])
+    np.testing.assert_array_equal(sparse(weights, 1).toarray(), [[0, 3, 0, 0], [0, 0, 0, 0.5]])  # a tie: the earlier term
+    np.testing.assert_array_equal(sparse(weights, 2).toarray(), [[0, 3, 0, 3], [0, 0, 0, 0.5]])
+    np.testing.assert_array_equal(sparse(weights, 9).toarray(), weights.numpy())
+
+
+def test_shards_are_the_whole_and_a_second_call_makes_only_what_is_missing(encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("retrolex.encoding.shards.SHARD", 2)
+    calls = []
+
+    def encode(texts):
+        calls.append(len(texts))
+        return encoder.encode(texts)
+
+    counts = encode_shards(len(TEXTS), lambda a, b: TEXTS[a:b], encode, tmp_path, "test")
+    assert calls == [2, 2, 1]
+    assert counts["shards"] == 3
+    whole = np.concatenate([plain(shard) for shard in read_shards(tmp_path)])
+    np.testing.assert_allclose(whole, plain(encoder.encode(TEXTS)), atol=1e-5)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for path in tmp_path.glob("shard-00001*"):
+        path.unlink()
+    encode_shards(len(TEXTS), lambda a, b: TEXTS[a:b], encode, tmp_path, "test")
+    assert calls == [2, 2, 1, 2]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
