@@ -25,5 +25,12 @@ $(READY): pyproject.toml setup.py constraints.txt $(wildcard native/*)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[demo,dev]'
 	touch $(READY)
 
+# The kernel's own tests under the address and undefined-behaviour sanitizers.
+check-native:
+	mkdir -p build
+	g++ -std=c++17 -O1 -g -Wall -Wextra -Wno-maybe-uninitialized -Wno-uninitialized -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-Inative native/*.cpp tests/native/test_kernels.cpp -o build/test_kernels
+	build/test_kernels
+
 clean:
 	rm -rf $(VENV) build

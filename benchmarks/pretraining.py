@@ -57,8 +57,8 @@ class Engine:
 
         from retrolex.backbones import Spec, resolve_start, wrap
         from retrolex.backbones.memory import keep_freed_memory
-        from retrolex.pretraining.fast import make_fast
         from retrolex.pretraining.batches import BatchMaker, Masking
+        from retrolex.pretraining.fast import make_fast
         from retrolex.pretraining.objectives import OBJECTIVES, build
         from retrolex.tokens import Chunks, Vocabulary
 
@@ -214,7 +214,9 @@ def compare(objective: str, size: str, length: int, repeats: int, threads: int, 
     (ours, norm), (theirs, other) = plain["retrolex"].call("check"), plain["published"].call("check")
     agreement = abs(ours - theirs) < 1e-3 and abs(norm / other - 1) < 1e-3
     print(f"\n{objective}, {size}, {max(1, TOKENS // length)} x {length} tokens")
-    print(f"same weights, same masks: loss {ours:.5f} and {theirs:.5f}, gradient norm {norm:.5f} and {other:.5f}: {'equal' if agreement else 'DIFFERENT'}")
+    print(
+        f"same weights, same masks: loss {ours:.5f} and {theirs:.5f}, gradient norm {norm:.5f} and {other:.5f}: {'equal' if agreement else 'DIFFERENT'}"
+    )
     if not agreement:
         raise SystemExit("the restatement computes another loss than ours")
     mixed = {name: Peer(name, objective, size, length, True, threads) for name in names}
@@ -227,7 +229,9 @@ def compare(objective: str, size: str, length: int, repeats: int, threads: int, 
                 seconds[key].append(taken)
     medians = {key: statistics.median(total for _, total in taken) for key, taken in seconds.items()}
     peaks = {key: peer.call("peak") for key, peer in peers.items()}
-    print(f"{'':22s} {'s/step':>8s} {'min-max':>13s} {'tokens/s':>9s} {'batch':>7s} {'GB':>6s} {'x slower, same dtype':>21s} {'x memory':>9s}  matrix rate")
+    print(
+        f"{'':22s} {'s/step':>8s} {'min-max':>13s} {'tokens/s':>9s} {'batch':>7s} {'GB':>6s} {'x slower, same dtype':>21s} {'x memory':>9s}  matrix rate"
+    )
     for (name, bf16), median in medians.items():
         taken = seconds[name, bf16]
         share = statistics.median(made / total for made, total in taken)
@@ -244,7 +248,9 @@ def compare(objective: str, size: str, length: int, repeats: int, threads: int, 
         ratio, memory = medians[name, theirs_best] / medians["retrolex", ours_best], peaks[name, theirs_best] / peaks["retrolex", ours_best]
         print(f"each in its best dtype: {ratio:.2f} times as fast as {name}, 1/{memory:.1f} of its memory")
         against = medians[name, False] / medians["retrolex", ours_best]
-        print(f"against {name} in float32, as published: {against:.2f} times as fast, 1/{peaks[name, False] / peaks['retrolex', ours_best]:.1f} of its memory")
+        print(
+            f"against {name} in float32, as published: {against:.2f} times as fast, 1/{peaks[name, False] / peaks['retrolex', ours_best]:.1f} of its memory"
+        )
     for peer in peers.values():
         peer.close()
 

@@ -43,7 +43,8 @@ def corrupt(ids: Tensor, chosen: Tensor, mask: int, low: int, high: int) -> Tens
 
 def retromae_batch(rows: list[list[int]], mask: int, low: int, high: int) -> dict[str, Tensor]:
     """Framed texts [L] to a batch: up to 256 whole-word masks a text, one of them copied for each decoder row."""
-    examples: dict[str, list[Tensor]] = {name: [] for name in ("input_ids", "encoder_input_ids", "encoder_labels", "decoder_labels", "decoder_visible")}
+    fields = ("input_ids", "encoder_input_ids", "encoder_labels", "decoder_labels", "decoder_visible")
+    examples: dict[str, list[Tensor]] = {name: [] for name in fields}
     for row in rows:
         length, words = len(row), [[place] for place in range(1, len(row) - 1)]
         ids = torch.tensor(row)

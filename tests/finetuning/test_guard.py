@@ -27,7 +27,7 @@ def adapted(tiny_model_folder: Path, tmp_path: Path) -> Path:
         for parameter in backbone.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.1)
     save_backbone(backbone, tokenizer, tmp_path / "adapted")
-    write_spec(tmp_path / "adapted", Spec("lexicon"))
+    write_spec(tmp_path / "adapted", Spec("lexicon", "cls", False, 32, 16))
     return tmp_path / "adapted"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.conftest import SENTENCES
 
 from retrolex.backbones import load_backbone, wrap
 from retrolex.collection import Document
 from retrolex.pretraining.batches import BatchMaker, Masking
 from retrolex.tokens import Tokens, Vocabulary, chunk, tokenize
-from tests.conftest import SENTENCES
 
 FAMILIES = ("bert", "roberta", "xlm-roberta", "distilbert", "modernbert")
 

@@ -1,4 +1,4 @@
-"""Compare our objectives with golden values of the published implementations: ``python tests/shared/golden.py FOLDER``.
+"""Compare our objectives with golden values of the published implementations: ``python tests/shared/golden.py FOLDER [DEVICE]``.
 
 Reads every .safetensors file of the folder: weights and inputs go into our objective, its losses, tensors and gradients
 are held against the stored ones. Sizes, heads, layers and lengths come from the files. Exit code 1 where a loss is off by
@@ -38,10 +38,10 @@ LOSS_TOLERANCE, TENSOR_TOLERANCE = 1e-5, 1e-4
 class Golden:
     """One file, by section: weight, input, output, grad."""
 
-    def __init__(self, path: Path):
-        with safe_open(path, "pt") as file:
+    def __init__(self, path: Path, device: str):
+        with safe_open(path, "pt", device) as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - safe_open is no mapping
-            self.metadata = file.metadata()
+            self.metadata, self.device = file.metadata(), device
         sections = ("weight", "input", "output", "grad")
         self.weight, self.input, self.output, self.grad = (
             {k.split("/", 1)[1]: v for k, v in tensors.items() if k.startswith(s + "/")} for s in sections
@@ -56,7 +56,7 @@ class Golden:
 
     def text_mask(self) -> Tensor:
         """Ordinary positions of the unmasked text."""
-        special = torch.tensor(list(json.loads(self.metadata["special_ids"]).values()))
+        special = torch.tensor(list(json.loads(self.metadata["special_ids"]).values()), device=self.device)
         return text_mask(self.input["input_ids"], self.input["attention_mask"], special)
 
 
@@ -132,7 +132,7 @@ def objective_of(name: str, golden: Golden) -> tuple[torch.nn.Module, dict[str, 
 def check_objective(name: str, golden: Golden) -> dict[str, float]:
     """Errors of one pre-training file."""
     objective, answers = objective_of(name, golden)
-    matched = load(objective.eval(), golden)
+    matched = load(objective.eval().to(golden.device), golden)
     batch = {**golden.input, "text_mask": golden.text_mask()}
     batch["decoder_labels"] = batch.get("decoder_labels_all", batch.get("decoder_masked_labels"))
     batch["decoder_input_ids"] = batch.get("decoder_masked_input_ids", batch["input_ids"])
@@ -150,7 +150,7 @@ def check_objective(name: str, golden: Golden) -> dict[str, float]:
 
 def check_lexicon(golden: Golden) -> dict[str, float]:
     """Error of the lexicon representation."""
-    backbone = golden.backbone()
+    backbone = golden.backbone().to(golden.device)
     load(torch.nn.ModuleDict({"backbone": backbone}), golden)
     with torch.no_grad():
         hidden = backbone.hidden(golden.input["input_ids"], golden.input["attention_mask"])
@@ -180,9 +180,9 @@ def check_finetuning(golden: Golden) -> dict[str, float]:
     return {**errors, f"gradient {worst}": error}
 
 
-def check(path: Path) -> dict[str, float] | None:
+def check(path: Path, device: str = "cpu") -> dict[str, float] | None:
     """Errors of one file by what they are errors of; None where no computation of ours answers to it."""
-    name, golden = path.stem, Golden(path)
+    name, golden = path.stem, Golden(path, device)
     if name.startswith("lexicon_representation"):
         return check_lexicon(golden)
     if name.startswith("lexmae_finetune_losses"):
@@ -192,7 +192,7 @@ def check(path: Path) -> dict[str, float] | None:
     return None
 
 
-def main(folder: Path) -> int:
+def main(folder: Path, device: str = "cpu") -> int:
     """Print a line a file; returns the exit code."""
     paths = sorted(folder.glob("*.safetensors"))
     if not paths:
@@ -201,7 +201,7 @@ def main(folder: Path) -> int:
     failed = False
     print(f"{'file':28s} {'loss (abs)':>12s} {'tensor (rel)':>13s} {'gradient (rel)':>15s}")
     for path in paths:
-        errors = check(path)
+        errors = check(path, device)
         if errors is None:
             print(f"{path.stem:28s} nothing of ours to compare")
             failed = True
@@ -217,6 +217,6 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python tests/shared/golden.py FOLDER")
-    sys.exit(main(Path(sys.argv[1])))
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python tests/shared/golden.py FOLDER [DEVICE]")
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

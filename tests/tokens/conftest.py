@@ -21,7 +21,8 @@ def train(kind: str):
     from transformers import PreTrainedTokenizerFast
 
     if kind == "wordpiece":
-        tokenizer, trainer = Tokenizer(models.WordPiece(unk_token="<u>")), trainers.WordPieceTrainer(vocab_size=150, special_tokens=["[unused0]", *SPECIAL])
+        tokenizer = Tokenizer(models.WordPiece(unk_token="<u>"))
+        trainer = trainers.WordPieceTrainer(vocab_size=150, special_tokens=["[unused0]", *SPECIAL])
         tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
         tokenizer.decoder = decoders.WordPiece()
     elif kind == "bpe":

@@ -16,8 +16,8 @@ from retrolex.artifacts import LOGS
 from retrolex.backbones import Backbone, Spec, save_backbone, write_spec
 from retrolex.backbones.precision import bf16_pays
 from retrolex.errors import UserError
-from retrolex.pretraining.fast import make_fast
 from retrolex.pretraining.batches import BatchMaker, Masking, Plan
+from retrolex.pretraining.fast import make_fast
 from retrolex.pretraining.objectives import OBJECTIVES, build
 from retrolex.pretraining.probe import KnownItems, Probe, bm25_figures
 from retrolex.pretraining.watch import Watch
