@@ -21,7 +21,7 @@ import resource
 import statistics
 import time
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 SIZES = {"minilm": (6, 384, 12), "base": (12, 768, 12)}  # layers, width, heads
 TOKENS = 4096  # a batch
@@ -207,52 +207,59 @@ def operations(objective: str, size: str, length: int, vocabulary: int = 30522) 
     return (layers + decoder_layers) * layer + vocabulary_products + pooling
 
 
+class Result(NamedTuple):
+    """What one peer in one dtype took."""
+
+    seconds: list[float]  # of whole steps
+    share: float  # of making the batch
+    peak: float  # GB
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+def race(names: list[str], objective: str, size: str, length: int, bf16: bool, repeats: int, threads: int) -> dict[str, Result]:
+    """Let the peers take turns in one dtype; in float32 they must first agree on the loss."""
+    peers = {name: Peer(name, objective, size, length, bf16, threads) for name in names}
+    if not bf16:
+        (ours, norm), (theirs, other) = peers["retrolex"].call("check"), peers["published"].call("check")
+        print(f"same weights, same masks: loss {ours:.5f} and {theirs:.5f}, gradient norm {norm:.5f} and {other:.5f}")
+        if abs(ours - theirs) > 1e-3 or abs(norm / other - 1) > 1e-3:
+            raise SystemExit("the restatement computes another loss than ours")
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    for step in range(repeats + 1):
+        for name, peer in peers.items():
+            times = peer.call("step", step)
+            if step:  # the first is a warm-up
+                taken[name].append(times)
+    results = {}
+    for name, peer in peers.items():
+        share = statistics.median(made / total for made, total in taken[name])
+        results[name] = Result([total for _, total in taken[name]], share, peer.call("peak"))
+        peer.close()
+    return results
+
+
 def compare(objective: str, size: str, length: int, repeats: int, threads: int, rates: dict[bool, float]) -> None:
     """Print one table."""
     names = [name for name in PEERS if name != "pretense" or (objective == "retromae" and importlib.util.find_spec("pretense"))]
-    plain = {name: Peer(name, objective, size, length, False, threads) for name in names}
-    (ours, norm), (theirs, other) = plain["retrolex"].call("check"), plain["published"].call("check")
-    agreement = abs(ours - theirs) < 1e-3 and abs(norm / other - 1) < 1e-3
     print(f"\n{objective}, {size}, {max(1, TOKENS // length)} x {length} tokens")
-    print(
-        f"same weights, same masks: loss {ours:.5f} and {theirs:.5f}, gradient norm {norm:.5f} and {other:.5f}: {'equal' if agreement else 'DIFFERENT'}"
-    )
-    if not agreement:
-        raise SystemExit("the restatement computes another loss than ours")
-    mixed = {name: Peer(name, objective, size, length, True, threads) for name in names}
-    peers = {**{(name, False): peer for name, peer in plain.items()}, **{(name, True): peer for name, peer in mixed.items()}}
-    seconds: dict[tuple[str, bool], list[tuple[float, float]]] = {key: [] for key in peers}
-    for step in range(repeats + 1):
-        for key, peer in peers.items():
-            taken = peer.call("step", step)
-            if step:  # the first is a warm-up
-                seconds[key].append(taken)
-    medians = {key: statistics.median(total for _, total in taken) for key, taken in seconds.items()}
-    peaks = {key: peer.call("peak") for key, peer in peers.items()}
-    print(
-        f"{'':22s} {'s/step':>8s} {'min-max':>13s} {'tokens/s':>9s} {'batch':>7s} {'GB':>6s} {'x slower, same dtype':>21s} {'x memory':>9s}  matrix rate"
-    )
-    for (name, bf16), median in medians.items():
-        taken = seconds[name, bf16]
-        share = statistics.median(made / total for made, total in taken)
-        slower, memory = median / medians["retrolex", bf16], peaks[name, bf16] / peaks["retrolex", bf16]
-        spread = f"{min(t for _, t in taken):.2f}-{max(t for _, t in taken):.2f}"
-        rate = f"{operations(objective, size, length) / median / rates[bf16]:.0%} of {rates[bf16] / 1e9:.0f} GFLOP/s" if name == "retrolex" else ""
-        label = f"{name} {'bf16' if bf16 else 'float32'}"
-        print(
-            f"{label:22s} {median:8.2f} {spread:>13s} {TOKENS / median:9.0f} {share:7.1%} {peaks[name, bf16]:6.2f} {slower:21.2f} {memory:9.2f}  {rate}"
-        )
+    results = {bf16: race(names, objective, size, length, bf16, repeats, threads) for bf16 in (False, True)}
+    print(f"{'':18s} {'s/step':>7s} {'min-max':>13s} {'tokens/s':>9s} {'batch':>6s} {'GB':>6s} {'x slower':>9s} {'x memory':>9s}  matrix rate")
+    for bf16, by_name in results.items():
+        ours = by_name["retrolex"]
+        for name, result in by_name.items():
+            label, spread = f"{name} {'bf16' if bf16 else 'float32'}", f"{min(result.seconds):.2f}-{max(result.seconds):.2f}"
+            figures = f"{result.median:7.2f} {spread:>13s} {TOKENS / result.median:9.0f} {result.share:6.1%} {result.peak:6.2f}"
+            rate = operations(objective, size, length) / result.median / rates[bf16] if name == "retrolex" else None
+            of = "" if rate is None else f"  {rate:.0%} of {rates[bf16] / 1e9:.0f} GFLOP/s"
+            print(f"{label:18s} {figures} {result.median / ours.median:9.2f} {result.peak / ours.peak:9.2f}{of}")
+    best = {name: min((results[bf16][name] for bf16 in results), key=lambda result: result.median) for name in names}
     for name in names[1:]:
-        theirs_best = min((False, True), key=lambda bf16: medians[name, bf16])
-        ours_best = min((False, True), key=lambda bf16: medians["retrolex", bf16])
-        ratio, memory = medians[name, theirs_best] / medians["retrolex", ours_best], peaks[name, theirs_best] / peaks["retrolex", ours_best]
-        print(f"each in its best dtype: {ratio:.2f} times as fast as {name}, 1/{memory:.1f} of its memory")
-        against = medians[name, False] / medians["retrolex", ours_best]
-        print(
-            f"against {name} in float32, as published: {against:.2f} times as fast, 1/{peaks[name, False] / peaks['retrolex', ours_best]:.1f} of its memory"
-        )
-    for peer in peers.values():
-        peer.close()
+        for kind, theirs in (("each in its best dtype", best[name]), (f"{name} in float32, ours in its best", results[False][name])):
+            ratio, memory = theirs.median / best["retrolex"].median, theirs.peak / best["retrolex"].peak
+            print(f"{kind}: {ratio:.2f} times as fast as {name}, 1/{memory:.1f} of its memory")
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from retrolex.artifacts import LOGS
 from retrolex.backbones.checkpoint import quiet
 from retrolex.backbones.precision import bf16_pays
-from retrolex.training_callbacks import WHOLE, Bar, LogFile, Mark
+from retrolex.training_callbacks import WHOLE, Bar, LogFile, Mark, Save
 
 CHECKPOINTS, WEIGHTS = "checkpoints", "model.safetensors"
 Batch = dict[str, Any]
@@ -40,7 +40,8 @@ class Schedule:
         clip: largest gradient norm, 0 for none.
         accumulate: batches an optimizer step, one after the other.
         seed: of dropout (the batches are the caller's).
-        log_every, save_every: steps between two lines of the log, between two checkpoints; a hundredth, a tenth of all.
+        log_every: steps between two lines of the log; a hundredth of all.
+        save_every: steps between two checkpoints; None: one a minute, so that a killed run loses no more.
         bf16: compute in bfloat16; None: where the machine multiplies it in hardware.
         workers: processes that prepare batches ahead.
         report_to: trackers that the Trainer knows, such as ``tensorboard``.
@@ -79,7 +80,7 @@ def fit(
     """
     start = latest_checkpoint(folder)
     log = LogFile(folder / LOGS / "train.jsonl", label)
-    trainer = NumberedTrainer(model=model, args=_arguments(schedule, folder), callbacks=[log, Bar(label), Mark(), *callbacks])
+    trainer = NumberedTrainer(model=model, args=_arguments(schedule, folder), callbacks=[log, Bar(label), Save(schedule.save_every), Mark(), *callbacks])
     trainer.remove_callback(PrinterCallback)
     trainer.train_dataset = Numbered(batches, schedule.steps * schedule.accumulate * trainer.args.world_size)
     with quiet():
@@ -119,8 +120,7 @@ def _arguments(schedule: Schedule, folder: Path) -> TrainingArguments:
         logging_steps=schedule.log_every or max(1, schedule.steps // 100),
         logging_first_step=True,
         logging_nan_inf_filter=False,  # LogFile wants to see them
-        save_strategy="steps",
-        save_steps=schedule.save_every or max(1, schedule.steps // 10),
+        save_strategy="no",  # `Save` decides
         save_total_limit=2,  # the newer one may be half-written when the run is killed
         dataloader_num_workers=schedule.workers,
         remove_unused_columns=False,

@@ -13,6 +13,7 @@ from transformers import TrainerCallback, TrainingArguments
 
 from retrolex.errors import UserError
 
+MINUTE = 60.0  # seconds
 WHOLE = "whole"  # the file that marks a checkpoint written to its end
 TIMES = ("step", "seconds", "learning_rate", "grad_norm")  # what a log line says of the moment rather than of the model
 
@@ -23,6 +24,22 @@ class Mark(TrainerCallback):
     def on_save(self, args: TrainingArguments, state: Any, control: Any, **rest: Any) -> None:
         if state.is_world_process_zero:
             (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
+
+
+class Save(TrainerCallback):
+    """Asks for a checkpoint every so many steps, or once a minute; never after the last step, when the model itself is saved.
+
+    Several processes have to agree, and clocks do not: without a number of steps they save ten times in a run.
+    """
+
+    def __init__(self, every: int | None):
+        self.every, self.last = every, time.monotonic()
+
+    def on_step_end(self, args: TrainingArguments, state: Any, control: Any, **rest: Any) -> None:
+        every = self.every or (max(1, state.max_steps // 10) if args.world_size > 1 else None)
+        due = state.global_step % every == 0 if every else time.monotonic() - self.last > MINUTE
+        if due and state.global_step < state.max_steps:
+            control.should_save, self.last = True, time.monotonic()
 
 
 class LogFile(TrainerCallback):

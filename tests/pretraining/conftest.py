@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.conftest import SENTENCES
 
 from retrolex.backbones import load_backbone, wrap
 from retrolex.collection import Document
@@ -14,7 +13,16 @@ from retrolex.tokens import Tokens, Vocabulary, chunk, tokenize
 FAMILIES = ("bert", "roberta", "xlm-roberta", "distilbert", "modernbert")
 
 
-def tiny(family: str, vocabulary: Vocabulary):
+SENTENCES = [
+    "The wing of an aircraft carries the load of the fuselage in steady flight.",
+    "Vitamin D and calcium help to keep bones strong in old age.",
+    "Read a file line by line with a loop over the open file object.",
+    "A hash table maps keys to values in constant time on average.",
+    "Bread rises when yeast turns sugar into carbon dioxide gas.",
+]
+
+
+def random_backbone(family: str, vocabulary: Vocabulary):
     """A random backbone of a family: 2 layers of width 32."""
     from transformers import AutoConfig, AutoModelForMaskedLM
 
@@ -89,6 +97,12 @@ def family(request):
     return request.param
 
 
+@pytest.fixture(scope="session")
+def tiny(vocabulary):
+    """A function from a family's name to a random backbone of it."""
+    return lambda family: random_backbone(family, vocabulary)
+
+
 @pytest.fixture
-def backbone(family, vocabulary):
-    return tiny(family, vocabulary)
+def backbone(family, tiny):
+    return tiny(family)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.pretraining.conftest import tiny
 from torch.nn import functional as F
 
 from retrolex.backbones import Spec
@@ -71,8 +70,8 @@ def slow_attention(layer, query, context, visible):
     return layer.norm(layer.contract(layer.activation(layer.expand(hidden))) + hidden)
 
 
-def test_retromae_is_its_equations(family, vocabulary, maker):
-    backbone = tiny(family, vocabulary)
+def test_retromae_is_its_equations(family, tiny, maker):
+    backbone = tiny(family)
     objective = RetroMAE(backbone).eval()
     batch = maker("visibility")(np.arange(5), 0)
     hidden = backbone.hidden(batch["encoder_input_ids"], batch["attention_mask"])
@@ -91,8 +90,8 @@ def test_retromae_is_its_equations(family, vocabulary, maker):
     torch.testing.assert_close(results["loss"], results["encoder"] + results["decoder"])
 
 
-def test_lexmae_is_its_equations(family, vocabulary, maker):
-    backbone = tiny(family, vocabulary)
+def test_lexmae_is_its_equations(family, tiny, maker):
+    backbone = tiny(family)
     objective = LexMAE(backbone).eval()
     batch = maker("inclusive")(np.arange(5), 0)
     hidden = backbone.hidden(batch["encoder_input_ids"], batch["attention_mask"])
@@ -109,8 +108,8 @@ def test_lexmae_is_its_equations(family, vocabulary, maker):
 
 
 @pytest.mark.parametrize("form", ["paper", "published"])
-def test_bag_of_words_is_a_loop_over_the_set_of_tokens(form, vocabulary, maker):
-    backbone = tiny("bert", vocabulary)
+def test_bag_of_words_is_a_loop_over_the_set_of_tokens(form, tiny, maker):
+    backbone = tiny("bert")
     objective = DupMAE(backbone, bow_form=form, bow_weight=1.0).eval()
     batch = maker("visibility")(np.arange(5), 0)
     results = objective(batch)
@@ -130,8 +129,8 @@ def test_bag_of_words_is_a_loop_over_the_set_of_tokens(form, vocabulary, maker):
 
 @pytest.mark.parametrize("stop_gradient", [True, False])
 @pytest.mark.parametrize("bottleneck", ["softmax", "saturated"])
-def test_stop_gradient_keeps_the_bottleneck_from_the_word_embeddings(bottleneck, stop_gradient, vocabulary, maker):
-    backbone = tiny("bert", vocabulary)
+def test_stop_gradient_keeps_the_bottleneck_from_the_word_embeddings(bottleneck, stop_gradient, tiny, maker):
+    backbone = tiny("bert")
     objective = LexMAE(backbone, bottleneck=bottleneck, stop_gradient=stop_gradient).eval()
     # Logits that do not depend on the word embeddings, so that the product a . W is the only way there is to them.
     scores = torch.randn(3, 5, 32, requires_grad=True)
@@ -142,13 +141,13 @@ def test_stop_gradient_keeps_the_bottleneck_from_the_word_embeddings(bottleneck,
     assert scores.grad.any()
 
 
-def test_mlm_has_no_decoder(vocabulary):
-    objective = MLM(tiny("bert", vocabulary))
+def test_mlm_has_no_decoder(tiny):
+    objective = MLM(tiny("bert"))
     assert {name.split(".")[0] for name, _ in objective.named_parameters()} == {"backbone"}
 
 
-def test_registry_refuses_what_it_does_not_know(vocabulary):
-    backbone = tiny("bert", vocabulary)
+def test_registry_refuses_what_it_does_not_know(tiny):
+    backbone = tiny("bert")
     with pytest.raises(UserError, match="no objective"):
         build("bertmae", backbone, Spec(), {})
     with pytest.raises(UserError, match="no option colour"):

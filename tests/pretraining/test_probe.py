@@ -17,6 +17,8 @@ def test_query_is_the_title_or_the_first_sentence():
     assert split(Document("1", "", "第一句。第二句。")) == ("第一句。", "第二句。")
     assert split(Document("1", "", "Only one sentence")) is None
     assert split(Document("1", "", "")) is None
+    words = [str(number) for number in range(30)]
+    assert split(Document("1", "", " ".join(words))) == (" ".join(words[:8]), " ".join(words[8:]))
 
 
 def test_held_out_documents(documents):

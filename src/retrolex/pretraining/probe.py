@@ -1,7 +1,8 @@
 """The retrieval probe: does the model being trained find documents it has never seen, given their titles?
 
-Known-item retrieval over held-out documents: the query is a document's title, or its first sentence where it has no title,
-and the rest of the document is the one right answer. No judgments are needed, and BM25 answers the same queries.
+Known-item retrieval over held-out documents: the query is a document's title, or its first sentence where it has no title
+(its first words where it has no punctuation either), and the rest of the document is the one right answer. No judgments are
+needed, and BM25 answers the same queries.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from retrolex.index.bm25 import BM25Index
 from retrolex.tokens import Vocabulary
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
-BATCH = 32
+BATCH, LEAD = 32, 8
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class KnownItems:
     texts: tuple[str, ...]
 
 
-def known_items(documents: Sequence[Document], count: int = 500, seed: int = 0) -> KnownItems | None:
+def known_items(documents: Sequence[Document], count: int = 300, seed: int = 0) -> KnownItems | None:
     """Hold out documents at random: `count` of them, but at most a tenth; None where too few can be split to tell anything."""
     wanted = min(count, len(documents) // 10)
     found: list[tuple[int, str, str]] = []
@@ -57,12 +58,15 @@ def known_items(documents: Sequence[Document], count: int = 500, seed: int = 0) 
 
 
 def split(document: Document) -> tuple[str, str] | None:
-    """Query and remaining text of a document; None where it is all one sentence."""
+    """Query and remaining text of a document; None where it is one short sentence."""
     title, text = document.title.strip(), document.text.strip()
     if title and text:
         return title, text
-    parts = SENTENCE.split(title or text, maxsplit=1)
-    return (parts[0].strip(), parts[1].strip()) if len(parts) == 2 and parts[0].strip() and parts[1].strip() else None
+    parts = [part.strip() for part in SENTENCE.split(title or text, maxsplit=1)]
+    if len(parts) == 2 and all(parts):
+        return parts[0], parts[1]
+    words = (title or text).split()  # text without punctuation: its first words
+    return (" ".join(words[:LEAD]), " ".join(words[LEAD:])) if len(words) >= 3 * LEAD else None
 
 
 def figures(scores: np.ndarray) -> dict[str, float]:

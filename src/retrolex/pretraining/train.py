@@ -25,6 +25,7 @@ from retrolex.tokens import Tokens, Vocabulary, chunk
 from retrolex.training import Schedule, clear_checkpoints, fit
 
 DECODER = "decoder.safetensors"
+HELD_OUT_BATCHES = 4  # of held-out text whose losses are measured: enough for a curve, a small part of a probe's time
 HELD_OUT_STEP = 2**40  # the step whose masks held-out text gets: none that training reaches
 
 
@@ -111,6 +112,9 @@ def pretrain(
     vocabulary = Vocabulary.of(tokenizer)
     if tokens.description["vocabulary"] != vocabulary.size:
         raise UserError("the tokens were made by another tokenizer", where=tokens.folder, mend="tokenise the collection again")
+    if vocabulary.size > backbone.vocabulary_size:
+        found = f"the tokenizer has {vocabulary.size} entries, the model only {backbone.vocabulary_size}"
+        raise UserError(found, mend="use the tokenizer that belongs to the model, or resize the model's embeddings")
     chunks = chunk(tokens, spec.document_length - 2, vocabulary.sentence_ends)
     maker = BatchMaker(tokens, chunks, vocabulary, masking_of(config, objective), config.seed)
     unseen = np.isin(chunks.document, np.asarray(held_out.rows if held_out else (), dtype=np.int64))
@@ -165,7 +169,7 @@ class Measure:
         self.maker = maker
         self.bf16 = bf16_pays() if config.bf16 is None else config.bf16
         plan = Plan(maker.chunks.lengths[rows] + 2, config.tokens_per_batch, 1, config.seed)
-        self.batches = [rows[batch] for batch in plan.epochs[0]]
+        self.batches = [rows[batch] for batch in plan.epochs[0][:HELD_OUT_BATCHES]]
 
     @torch.no_grad()
     def __call__(self) -> dict[str, Any]:
