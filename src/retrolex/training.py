@@ -103,6 +103,16 @@ def clear_checkpoints(folder: Path) -> None:
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
+def set_dropout(module: nn.Module, rate: float) -> None:
+    """Set every dropout rate of a model, those that attention layers keep as plain numbers included."""
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = rate
+        for name in ("attention_dropout", "dropout_prob"):
+            if isinstance(getattr(part, name, None), float):
+                setattr(part, name, rate)
+
+
 def _arguments(schedule: Schedule, folder: Path) -> TrainingArguments:
     return TrainingArguments(
         output_dir=str(folder / CHECKPOINTS),

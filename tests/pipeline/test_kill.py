@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.pipeline.small import small_recipe
 
 from retrolex.artifacts import content_hash
 from retrolex.pipeline.run import run
-from tests.pipeline.small import small_recipe
 
 COMPARED = ["collection", "pairs", "dense/finetune", "dense/model", "dense/index", "lexicon/finetune", "lexicon/index", "search", "hybrid", "evaluate"]
 

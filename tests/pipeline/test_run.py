@@ -6,12 +6,12 @@ import json
 import shutil
 
 import pytest
+from tests.pipeline.small import small_recipe
 
 from retrolex.artifacts import read_manifest
 from retrolex.errors import UserError
 from retrolex.pipeline.run import run
 from retrolex.search.searcher import Searcher
-from tests.pipeline.small import small_recipe
 
 
 def test_text_in_measured_search_out(tmp_path, collection_folder, tiny_model_folder, capfd):

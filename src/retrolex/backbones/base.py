@@ -85,9 +85,9 @@ class Backbone(nn.Module):
         """The LM head's bias [V]."""
         return self.model.get_output_embeddings().bias
 
-    def hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Last hidden states [B, L, H] of token ids [B, L]; no logits are computed."""
-        return self.model.base_model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+    def hidden(self, input_ids: Tensor | None, attention_mask: Tensor, inputs_embeds: Tensor | None = None) -> Tensor:
+        """Last hidden states [B, L, H] of token ids [B, L], or of word embeddings [B, L, H] looked up before; no logits are computed."""
+        return self.model.base_model(input_ids=input_ids, inputs_embeds=inputs_embeds, attention_mask=attention_mask).last_hidden_state
 
     def embed(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:
         """The model's own embedding layer [B, L, H]: word, position and type, LayerNorm, dropout."""

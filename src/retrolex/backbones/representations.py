@@ -29,6 +29,11 @@ def lexicon(backbone: Backbone, hidden: Tensor, mask: Tensor) -> Tensor:
 
     A text without a single text position has the zero vector. Nothing of size [B, L, V] is ever built.
     """
-    weights = max_logits(backbone.transform(hidden), mask, backbone.vocabulary_weight, backbone.vocabulary_bias)
+    return lexicon_weights(backbone, backbone.transform(hidden), mask)
+
+
+def lexicon_weights(backbone: Backbone, transformed: Tensor, mask: Tensor) -> Tensor:
+    """`lexicon` of hidden states that the LM head's transform has been applied to already."""
+    weights = max_logits(transformed, mask, backbone.vocabulary_weight, backbone.vocabulary_bias)
     weights = torch.log1p(torch.relu(weights))
     return torch.where(mask.any(1, keepdim=True), weights, 0.0)

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import normalize, pad
 from transformers import PreTrainedTokenizerBase
 
 from retrolex.backbones import Backbone, Spec, save_backbone, write_spec
-from retrolex.backbones.representations import lexicon, pool, text_mask
+from retrolex.backbones.representations import lexicon_weights, pool, text_mask
 from retrolex.errors import UserError
 from retrolex.finetuning.batches import Batches
 from retrolex.finetuning.losses import flops, info_nce
@@ -21,7 +21,7 @@ from retrolex.finetuning.negatives import Negative
 from retrolex.finetuning.pairs import Pair
 from retrolex.pretraining.fast import make_fast
 from retrolex.progress import say
-from retrolex.training import Schedule, clear_checkpoints, fit
+from retrolex.training import Schedule, clear_checkpoints, fit, set_dropout
 
 DENSE_LEXICON = 0.2  # share of the vocabulary in an average document beyond which an inverted index no longer pays
 NORMALIZED_SCALE = 20.0  # inner products of unit vectors lie in [-1, 1]: without it the softmax stays flat
@@ -41,6 +41,7 @@ class FinetuneOptions:
         flops: weight of the FLOPS loss of documents, lexicon only; it rises with the square of the step over `ramp` of the run.
         query_flops: weight of the queries' FLOPS loss, as a share of `flops`.
         token_budget: tokens that go through the encoder at once.
+        dropout: of the encoder; with one pass over the pairs there is nothing to overfit, and on a CPU dropout is slow.
         seed: of batches and dropout.
         save_every, log_every, bf16: see `training.Schedule`.
     """
@@ -59,6 +60,7 @@ class FinetuneOptions:
     query_flops: float = 0.75
     ramp: float = 0.33
     token_budget: int = 8192
+    dropout: float = 0.0
     seed: int = 42
     save_every: int | None = None
     log_every: int | None = None
@@ -83,14 +85,28 @@ class Retriever(nn.Module):
 
     def vectors(self, parts: Sequence[dict[str, Tensor]], rows: Tensor) -> Tensor:
         """Vectors [n, D] in float32 of texts that come as padded parts; see `Batches.encoded`."""
-        return torch.cat([self._represent(**part) for part in parts])[rows]
-
-    def _represent(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        hidden = self.backbone.hidden(input_ids, attention_mask)
+        hidden = self._hidden(parts)
         if self.spec.representation == "lexicon":
-            return lexicon(self.backbone, hidden, text_mask(input_ids, attention_mask, self.special_ids)).float()
-        vectors = pool(hidden, attention_mask, self.spec.pooling)
+            return self._lexicon(parts, hidden)[rows]
+        vectors = torch.cat([pool(states, part["attention_mask"], self.spec.pooling) for states, part in zip(hidden, parts, strict=True)])[rows]
         return normalize(vectors, dim=-1) if self.spec.normalize else vectors
+
+    def _hidden(self, parts: Sequence[dict[str, Tensor]]) -> list[Tensor]:
+        """Hidden states of every part. Words are looked up once for all: each look-up costs a gradient of the whole [V, H] table."""
+        words = self.backbone.word_embeddings(torch.cat([part["input_ids"].flatten() for part in parts]))
+        pieces = words.split([part["input_ids"].numel() for part in parts])
+        return [
+            self.backbone.hidden(None, part["attention_mask"], piece.view(*part["input_ids"].shape, -1))
+            for part, piece in zip(parts, pieces, strict=True)
+        ]
+
+    def _lexicon(self, parts: Sequence[dict[str, Tensor]], hidden: Sequence[Tensor]) -> Tensor:
+        """Lexicon vectors of all parts by one product with the vocabulary, for the same reason; padding takes no part in it."""
+        longest = max(states.shape[1] for states in hidden)
+        transformed = [pad(self.backbone.transform(states), (0, 0, 0, longest - states.shape[1])) for states in hidden]
+        masks = [text_mask(part["input_ids"], part["attention_mask"], self.special_ids) for part in parts]
+        masks = [pad(mask, (0, longest - mask.shape[1])) for mask in masks]
+        return lexicon_weights(self.backbone, torch.cat(transformed), torch.cat(masks)).float()
 
     def forward(self, queries: dict[str, Any], documents: dict[str, Any], excluded: Tensor, ramp: Tensor) -> dict[str, Tensor]:
         """InfoNCE, and for a lexicon + ramp * (flops * FLOPS of documents + flops * query_flops * FLOPS of queries)."""
@@ -159,6 +175,7 @@ def finetune(
     for parameter in unused:
         parameter.requires_grad_(False)
     make_fast(backbone)
+    set_dropout(backbone, options.dropout)
     counts = fit(model, numbered, schedule, folder, f"fine-tuning ({spec.representation})")
     _check_terms(counts, backbone.vocabulary_size)
     for parameter in unused:

@@ -22,7 +22,7 @@ from retrolex.pretraining.objectives import OBJECTIVES, build
 from retrolex.pretraining.probe import KnownItems, Probe, bm25_figures
 from retrolex.pretraining.watch import Watch
 from retrolex.tokens import Tokens, Vocabulary, chunk
-from retrolex.training import Schedule, clear_checkpoints, fit
+from retrolex.training import Schedule, clear_checkpoints, fit, set_dropout
 
 DECODER = "decoder.safetensors"
 HELD_OUT_BATCHES = 4  # of held-out text whose losses are measured: enough for a curve, a small part of a probe's time
@@ -215,16 +215,6 @@ def schedule_of(config: PretrainConfig, plan: Plan) -> Schedule:
         workers=config.workers,
         report_to=config.report_to,
     )
-
-
-def set_dropout(module: nn.Module, rate: float) -> None:
-    """Set every dropout rate of a model, those that attention layers keep as plain numbers included."""
-    for part in module.modules():
-        if isinstance(part, nn.Dropout):
-            part.p = rate
-        for name in ("attention_dropout", "dropout_prob"):
-            if isinstance(getattr(part, name, None), float):
-                setattr(part, name, rate)
 
 
 def save(objective: nn.Module, tokenizer: Any, folder: Path, name: str, spec: Spec) -> None:
