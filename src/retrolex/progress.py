@@ -18,8 +18,9 @@ def track(items: Iterable[Item], label: str, total: int | None = None) -> Iterat
     console = Console(stderr=True)
     if not console.is_terminal:
         count = 0
-        for count, item in enumerate(items, 1):
+        for item in items:
             yield item
+            count += 1
         print(f"{label}: {count:,} done", file=sys.stderr, flush=True)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())

@@ -80,7 +80,8 @@ def fit(
     """
     start = latest_checkpoint(folder)
     log = LogFile(folder / LOGS / "train.jsonl", label)
-    trainer = NumberedTrainer(model=model, args=_arguments(schedule, folder), callbacks=[log, Bar(label), Save(schedule.save_every), Mark(), *callbacks])
+    watchers = [log, Bar(label), Save(schedule.save_every), Mark(), *callbacks]
+    trainer = NumberedTrainer(model=model, args=_arguments(schedule, folder), callbacks=watchers)
     trainer.remove_callback(PrinterCallback)
     trainer.train_dataset = Numbered(batches, schedule.steps * schedule.accumulate * trainer.args.world_size)
     with quiet():

@@ -119,7 +119,8 @@ def test_unknown_places_and_families_are_refused(tmp_path):
 def test_what_a_sentence_transformers_folder_says_of_its_pooling(tmp_path):
     (tmp_path / "1_Pooling").mkdir()
     module = '{"idx": %d, "name": "%d", "path": "%s", "type": "sentence_transformers.models.%s"}'
-    modules = ", ".join(module % (i, i, path, kind) for i, (path, kind) in enumerate([("", "Transformer"), ("1_Pooling", "Pooling"), ("2", "Normalize")]))
+    parts = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+    modules = ", ".join(module % (i, i, path, kind) for i, (path, kind) in enumerate(parts))
     (tmp_path / "modules.json").write_text(f"[{modules}]", encoding="utf-8")
     (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 77}', encoding="utf-8")
     pooling = tmp_path / "1_Pooling" / "config.json"

@@ -9,7 +9,15 @@ from retrolex.pipeline.recipe import Recipe, make_recipe
 
 SUBJECTS = ["wing", "river", "bread", "hash table", "vitamin", "climate", "file", "number"]
 VERBS = ["carries", "floods", "needs", "maps", "strengthens", "warms", "holds", "rounds"]
-OBJECTS = ["the load of the aircraft", "the plain in spring", "yeast and sugar", "keys to values", "bones in old age", "the air with carbon", "lines of text"]
+OBJECTS = [
+    "the load of an aircraft",
+    "the plain in spring",
+    "yeast and sugar",
+    "keys to values",
+    "bones in old age",
+    "the air with carbon",
+    "lines of text",
+]
 
 
 def write_collection(folder: Path) -> Path:
@@ -18,7 +26,9 @@ def write_collection(folder: Path) -> Path:
     rows, queries, judged = [], [], []
     for i, subject in enumerate(SUBJECTS):
         for j, thing in enumerate(OBJECTS):
-            text = f"The {subject} {VERBS[(i + j) % 8]} {thing}. In steady flow the {subject} changes slowly over time. Number {i * 7 + j} of the list."
+            text = (
+                f"The {subject} {VERBS[(i + j) % 8]} {thing}. In steady flow the {subject} changes slowly over time. Number {i * 7 + j} of the list."
+            )
             rows.append({"_id": f"d{i * 7 + j}", "title": f"{subject} and {thing}", "text": text})
         queries.append({"_id": f"q{i}", "text": f"what does the {subject} do with {OBJECTS[i % 7]}"})
         judged.append((f"q{i}", f"d{i * 7 + i % 7}", 1))
@@ -49,4 +59,3 @@ def small_recipe(source: Path, model: Path, output: Path, *overrides: str) -> Re
         }.items()
     ]
     return make_recipe({"collection": {"source": str(source)}, "output": str(output)}, [*training, "search.depth=20", *overrides])
-

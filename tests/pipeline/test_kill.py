@@ -13,7 +13,8 @@ from tests.pipeline.small import small_recipe
 from retrolex.artifacts import content_hash
 from retrolex.pipeline.run import run
 
-COMPARED = ["collection", "pairs", "dense/finetune", "dense/model", "dense/index", "lexicon/finetune", "lexicon/index", "search", "hybrid", "evaluate"]
+COMPARED = ["collection", "pairs", "search", "hybrid", "evaluate"]
+COMPARED += [f"{name}/{part}" for name in ("dense", "lexicon") for part in ("pretrain", "finetune", "model", "vectors", "index")]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")

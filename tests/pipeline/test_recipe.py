@@ -69,7 +69,7 @@ def test_a_malformed_override_is_refused(item):
 
 
 def test_an_override_with_an_unknown_key_points_to_the_command_line():
-    with pytest.raises(UserError, match="--set: no recipe has the key 'dense.foo'"):
+    with pytest.raises(UserError, match=r"--set: no recipe has the key 'dense\.foo'"):
         make_recipe({"collection": {"source": "x"}}, ["dense.foo=1"])
 
 

@@ -26,6 +26,7 @@ from retrolex.search.systems import LEXICON
 from retrolex.tokens import Tokens
 
 HEAD_SAMPLE = 256  # documents that a new LM head is fitted on
+PROBED = 200  # documents at most that pre-training leaves out to watch itself with
 
 
 class Retriever:
@@ -91,7 +92,7 @@ class Retriever:
 
         def work(out: Path) -> dict[str, Any]:
             backbone, tokenizer = load_backbone(start)
-            held_out = known_items(list(self.collection)) if len(self.collection) else None
+            held_out = known_items(self.collection, PROBED)
             counts = pretrain(backbone, tokenizer, Tokens.open(tokens), out, options, spec=self.spec(), held_out=held_out)
             write_spec(out, replace(self.spec(), objective=options.objective))
             return counts
