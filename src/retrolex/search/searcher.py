@@ -12,6 +12,8 @@ from typing import Any
 from retrolex.collection import Collection
 from retrolex.errors import UserError
 from retrolex.search.hybrid import Hybrid
+from retrolex.search.rerank import DEPTH as RERANKED
+from retrolex.search.rerank import Reranker
 from retrolex.search.snippets import snippet
 from retrolex.search.systems import System, open_system
 
@@ -76,8 +78,8 @@ class Searcher:
             self.opened[name] = open_system(self.described[name], self.folder)
         return self.opened[name]
 
-    def search(self, query: str, k: int = 10, system: str = "hybrid") -> list[Answer]:
-        """The best `k` documents.
+    def search(self, query: str, k: int = 10, system: str = "hybrid", reranker: Reranker | None = None) -> list[Answer]:
+        """The best `k` documents; with a reranker, of those it reads again.
 
         Raises:
             UserError: an empty query, or no such retriever.
@@ -89,7 +91,10 @@ class Searcher:
         depth = max(k, DEPTH)
         names = self.hybrid.systems if system == "hybrid" else [system]
         runs = {name: self.system(name).search({"q": query}, depth) for name in names}
-        hits = (self.hybrid.fuse(runs) if system == "hybrid" else runs[system])["q"][:k]
+        run = self.hybrid.fuse(runs) if system == "hybrid" else runs[system]
+        if reranker:
+            run = reranker.rerank(run, {"q": query}, lambda id: self.collection[self.collection.position(id)].full, max(k, RERANKED))
+        hits = run["q"][:k]
         ranks = {name: {id: rank for rank, (id, _) in enumerate(run["q"], 1)} for name, run in runs.items()}
         answers = []
         for rank, (id, score) in enumerate(hits, 1):
