@@ -104,8 +104,8 @@ def test_a_plain_start_moves_all_the_way() -> None:
     assert curve([0.05, 0.1, 0.2, 0.4, 0.6], spread=0.02).alpha == 1.0
 
 
-def test_a_working_start_moves_half_the_way_at_most() -> None:
-    assert curve([0.5, 0.55, 0.6, 0.63, 0.66]).alpha == 0.5
+def test_a_working_start_moves_a_quarter_of_the_way_at_most() -> None:
+    assert curve([0.5, 0.55, 0.6, 0.63, 0.66]).alpha == 0.25
     assert curve([0.5, 0.55, 0.6, 0.63, 0.66], labelled=True).alpha == 1.0
 
 

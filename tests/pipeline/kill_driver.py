@@ -51,9 +51,9 @@ def kill_when(recipe, sign) -> bool:
 def main() -> None:
     recipe = make_recipe(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     folder = recipe.folder
-    stages = ["collection", "bm25", "pairs", "tokens-*"]
+    stages = ["collection", "bm25", "pairs", "tokens-*", "start-*"]
     for name in ("dense", "lexicon"):
-        stages += [f"{name}/{part}" for part in ("start", "pretrain", "finetune", "model", "start-vectors", "start-index", "vectors", "index")]
+        stages += [f"{name}/{part}" for part in ("pretrain", "finetune", "model", "start-vectors", "start-index", "vectors", "index")]
     stages += ["search", "hybrid", "evaluate", "report"]
     killed = [stage for stage in stages if kill_when(recipe, lambda stage=stage: any(folder.glob(f"{stage}.partial/*")))]
     print(json.dumps(killed))

@@ -36,6 +36,12 @@ def test_overrides_win_over_the_file(tmp_path):
     assert (recipe.seed, recipe.dense.pretrain.learning_rate, recipe.lexicon) == (2, 1e-4, None)
 
 
+def test_the_seed_goes_to_every_section_that_does_not_have_its_own():
+    recipe = make_recipe({"collection": {"source": "notes"}}, ["seed=7", "dense.finetune.seed=3"])
+    assert (recipe.pairs.seed, recipe.mining.seed, recipe.dense.pretrain.seed, recipe.lexicon.finetune.seed) == (7, 7, 7, 7)
+    assert recipe.dense.finetune.seed == 3
+
+
 def test_a_written_recipe_reads_back_as_itself(tmp_path):
     recipe = make_recipe({"collection": {"source": "notes"}}, ["dense.pretrain.steps=9"])
     assert make_recipe(recipe.plain()) == recipe

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from retrolex.backbones import load_backbone, read_spec, resolve_start
+from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start
 from retrolex.backbones.precision import bf16_pays, device
 from retrolex.backbones.representations import lexicon, pool, text_mask
 
@@ -23,12 +23,15 @@ class Encoder:
     Args:
         start: a folder that `retrolex` or sentence-transformers wrote, or any start that `load_backbone` accepts.
         representation: ``dense`` or ``lexicon``; what the folder says by default.
+        spec: how vectors are made, in place of what the folder says.
         top_k: keep the K largest weights of a lexicon *document* (LexMAE, appendix D); None keeps all.
         token_budget: tokens a batch, padding included.
     """
 
-    def __init__(self, start: str | Path, representation: str | None = None, *, top_k: int | None = None, token_budget: int = 8192):
-        self.spec = read_spec(Path(resolve_start(str(start))))
+    def __init__(
+        self, start: str | Path, representation: str | None = None, *, spec: Spec | None = None, top_k: int | None = None, token_budget: int = 8192
+    ):
+        self.spec = spec or read_spec(Path(resolve_start(str(start))))
         self.backbone, self.tokenizer = load_backbone(start)
         self.representation = representation or self.spec.representation
         self.top_k, self.token_budget = top_k, token_budget

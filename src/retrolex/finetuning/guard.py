@@ -6,8 +6,9 @@ held-out pseudo-queries (p < 0.001) and lost 0.03 on people's questions (p < 0.0
 
 1. Only differences that a paired test takes for real count. Among the models that are better than the start and as good as
    the best one, the nearest to the start wins; where none is better, the start.
-2. A start that already works on this text (at least half the best model's nDCG@10) is left by half the way at most, unless
-   the held-out pairs carry real labels. Halfway, measured losses on real questions are small and gains are possible.
+2. A start that already works on this text (at least half the best model's nDCG@10) is left by a quarter of the way at most,
+   unless the held-out pairs carry real labels. (Half the way still lost on real questions: .373 became .366 nDCG@10 on
+   python-docs while the pseudo-queries rose from .475 to .527.) Halfway, measured losses on real questions are small and gains are possible.
 3. A plain language model finds next to nothing, so neither rule holds it back: the adapted model wins by far.
 """
 
@@ -33,7 +34,7 @@ Encode = Callable[[list[str], str], Any]  # texts, "query" or "document" -> floa
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SIGNIFICANT = 0.01
 WORKING_START = 0.5  # share of the best model's nDCG@10 from which a start counts as a retriever already
-FURTHEST_FROM_WORKING = 0.5  # the largest alpha for such a start
+FURTHEST_FROM_WORKING = 0.25  # the largest alpha for such a start
 
 
 class Candidate(NamedTuple):

@@ -7,25 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from retrolex.artifacts import Stage, read_manifest
-from retrolex.backbones import Backbone, Spec, load_backbone, read_spec, resolve_start, save_backbone, write_spec
-from retrolex.backbones.heads import fit_head
+from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start, write_spec
 from retrolex.collection import Collection
 from retrolex.encoding import Encoder
 from retrolex.encoding.shards import encode_shards, read_shards
 from retrolex.finetuning.guard import Candidate, choose
 from retrolex.finetuning.negatives import NEGATIVES, read_negatives
-from retrolex.finetuning.pairs import HELD_OUT, TRAIN, read_pairs
+from retrolex.finetuning.pairs import TRAIN, read_pairs
 from retrolex.finetuning.train import finetune
 from retrolex.index.dense import DenseIndex
 from retrolex.index.lexicon import LexiconIndex
 from retrolex.pipeline.recipe import Model
-from retrolex.pipeline.stages import POOL, execute, start_identity, texts
+from retrolex.pipeline.stages import GUARD, POOL, execute, texts
 from retrolex.pretraining.probe import known_items
 from retrolex.pretraining.train import pretrain
 from retrolex.search.systems import LEXICON
 from retrolex.tokens import Tokens
 
-HEAD_SAMPLE = 256  # documents that a new LM head is fitted on
 PROBED = 200  # documents at most that pre-training leaves out to watch itself with
 
 
@@ -36,7 +34,6 @@ class Retriever:
         name: ``dense`` or ``lexicon``: the representation, and the folder's name.
         model: its section of the recipe.
         run: the run's folder.
-        seed: of whatever the recipe's section does not seed itself.
     """
 
     def __init__(self, name: str, model: Model, run: Path, collection: Collection):
@@ -50,9 +47,9 @@ class Retriever:
         lengths = {"document_length": self.model.document_length, "query_length": self.model.query_length}
         return replace(spec, **{name: value for name, value in lengths.items() if value})
 
-    def start_retrieves(self) -> bool:
+    def start_retrieves(self, start: Path) -> bool:
         """Whether the start makes such vectors already: any checkpoint makes dense ones, one that came with an LM head lexicon ones."""
-        return self.name == "dense" or (read_manifest(self.folder / "start") or {})["counts"]["new head"] == "no"
+        return self.name == "dense" or (read_manifest(start) or {})["counts"]["new head"] == "no"
 
     def adapt(self, start: Path, tokens: Path, pairs: Path) -> Path:
         """Train as the recipe says; returns the folder of the model to use."""
@@ -62,29 +59,8 @@ class Retriever:
         if self.model.finetune:
             adapted = self.finetune(adapted, pairs)
         if self.model.guard and (self.model.pretrain or self.model.finetune):
-            adapted = self.guard(adapted, pairs)
+            adapted = self.guard(start, adapted, pairs)
         return adapted
-
-    def prepare(self, tokens: Path) -> Path:
-        """``start/``: the start as a model folder of ours; a start without an LM head gets one, fitted on the collection."""
-
-        def work(out: Path) -> dict[str, Any]:
-            cached = Tokens.open(tokens)
-            backbone, tokenizer = load_backbone(self.model.init, unigrams=cached.unigrams())
-            counts: dict[str, Any] = {"new head": "no"}
-            if backbone.head_is_new:
-                counts = {"new head": "yes", **fit_head(backbone, tokenizer, list(texts(self.collection, 0, HEAD_SAMPLE)), cached.unigrams())}
-            self.write(backbone, tokenizer, out)
-            return counts
-
-        config = {"start": start_identity(self.model.init), "spec": asdict(self.spec())}
-        execute(Stage(f"{self.name}/start", self.folder / "start", {"tokens": tokens, "collection": self.run / "collection"}, config), work)
-        return self.folder / "start"
-
-    def write(self, backbone: Backbone, tokenizer: Any, out: Path) -> None:
-        """Save a model folder with this retriever's spec."""
-        save_backbone(backbone, tokenizer, out)
-        write_spec(out, self.spec())
 
     def pretrain(self, start: Path, tokens: Path) -> Path:
         """``pretrain/``."""
@@ -117,13 +93,12 @@ class Retriever:
         """Full text of a document."""
         return self.collection[self.collection.position(id)].full
 
-    def guard(self, adapted: Path, pairs: Path) -> Path:
+    def guard(self, start: Path, adapted: Path, pairs: Path) -> Path:
         """``model/``: the start, the adapted model, or a model between them, whichever the held-out pairs prefer."""
-        start = self.folder / "start"
 
         def work(out: Path) -> dict[str, Any]:
             pool = [Candidate(row.original, row.positive) for row in read_pairs(pairs / POOL)]
-            choice = choose(start, adapted, read_pairs(pairs / HELD_OUT), pool, lambda folder: Encoder(folder).encode, out)
+            choice = choose(start, adapted, read_pairs(pairs / GUARD), pool, lambda folder: Encoder(folder, spec=self.spec()).encode, out)
             return {"alpha": str(choice.alpha), "reason": choice.reason}
 
         inputs = {"start": start, "adapted": adapted, "pairs": pairs}
@@ -136,7 +111,7 @@ class Retriever:
         stage = f"{self.name}/{vectors.name}"
 
         def encode(out: Path) -> dict[str, Any]:
-            encoder = Encoder(model, top_k=self.model.top_k)
+            encoder = Encoder(model, spec=self.spec(), top_k=self.model.top_k)
             return encode_shards(len(self.collection), lambda a, b: list(texts(self.collection, a, b)), encoder.encode, out, f"Encoding ({stage})")
 
         def build(out: Path) -> dict[str, Any]:
@@ -144,7 +119,10 @@ class Retriever:
                 return {"bytes": DenseIndex.build(out, self.collection.ids, read_shards(vectors)).bytes}
             return {"bytes": LexiconIndex.build(out / LEXICON, self.collection.ids, read_shards(vectors), self.model.weights).bytes}
 
-        execute(Stage(stage, vectors, {"model": model, "collection": self.run / "collection"}, {"top_k": self.model.top_k}), encode)
+        execute(
+            Stage(stage, vectors, {"model": model, "collection": self.run / "collection"}, {"top_k": self.model.top_k, "spec": asdict(self.spec())}),
+            encode,
+        )
         config = {"weights": self.model.weights} if self.name == "lexicon" else {"kind": "flat"}
         execute(Stage(f"{self.name}/{index.name}", index, {"vectors": vectors, "collection": self.run / "collection"}, config), build)
         return index

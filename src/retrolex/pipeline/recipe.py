@@ -78,8 +78,9 @@ def default_dense() -> Model:
     """RetroMAE from a sentence encoder that is tuned already: gently, and guarded."""
     return Model(
         init="minilm",
-        pretrain=Pretrain(objective="retromae", tokens_per_batch=4096, steps=60, learning_rate=2e-5),
-        finetune=Finetune(steps=60, queries=32, hard=1, learning_rate=2e-5),
+        document_length=128,
+        pretrain=Pretrain(objective="retromae", tokens_per_batch=4096, steps=20, learning_rate=2e-5, probe_every=20),
+        finetune=Finetune(steps=20, queries=32, hard=1, learning_rate=2e-5),
     )
 
 
@@ -87,8 +88,9 @@ def default_lexicon() -> Model:
     """LexMAE from the same start, whose new head has everything to learn."""
     return Model(
         init="minilm",
-        pretrain=Pretrain(objective="lexmae", tokens_per_batch=4096, steps=60, learning_rate=1e-4),
-        finetune=Finetune(steps=60, queries=32, hard=1, learning_rate=5e-5, flops=0.002),
+        document_length=128,
+        pretrain=Pretrain(objective="lexmae", tokens_per_batch=4096, steps=16, learning_rate=1e-4, probe_every=16),
+        finetune=Finetune(steps=36, queries=32, hard=1, learning_rate=1e-4, scale=0.05, flops=0.001),
         guard=False,
     )
 
@@ -147,7 +149,7 @@ def make_recipe(stated: dict[str, Any], overrides: list[str] | None = None, wher
         override(stated, item)
     base = Recipe(collection=Source(source="")).plain()
     try:
-        return Recipe.model_validate(merged(base, stated))
+        return Recipe.model_validate(seeded(merged(base, stated), stated))
     except ValidationError as error:
         first = error.errors()[0]
         keys = [str(key) for key in first["loc"]]
@@ -184,6 +186,17 @@ def merged(base: Any, stated: Any) -> Any:
     if isinstance(base, dict) and isinstance(stated, dict):
         return base | {key: merged(base.get(key), value) for key, value in stated.items()}
     return stated
+
+
+def seeded(recipe: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+    """The recipe's seed in every section that has one and was not given its own."""
+    for section in ("pairs", "mining", "dense.pretrain", "dense.finetune", "lexicon.pretrain", "lexicon.finetune"):
+        here, said = recipe, stated
+        for key in section.split("."):
+            here, said = (part.get(key) if isinstance(part, dict) else None for part in (here, said))
+        if isinstance(here, dict) and not (isinstance(said, dict) and "seed" in said):
+            here["seed"] = recipe["seed"]
+    return recipe
 
 
 def known(base: Any, keys: list[str]) -> list[str]:

@@ -15,7 +15,7 @@ from retrolex.pipeline.model import Retriever
 from retrolex.pipeline.recipe import Model, Recipe
 from retrolex.pipeline.reporting import Story, write_report
 from retrolex.pipeline.searching import HELD, fuse, questions, run_path, search_all, timings
-from retrolex.pipeline.stages import collect, evaluated_splits, execute, index_bm25, make_tokens, prepare_pairs
+from retrolex.pipeline.stages import collect, evaluated_splits, execute, index_bm25, make_tokens, prepare_pairs, prepare_start
 from retrolex.progress import say
 from retrolex.search.systems import BM25System, ModelSystem
 
@@ -51,7 +51,7 @@ def run(recipe: Recipe) -> Outcome:
     collection = collect(recipe, folder)
     split, dev = evaluated_splits(recipe, collection)
     bm25 = index_bm25(recipe, folder, collection)
-    pairs = prepare_pairs(recipe, folder, collection, bm25)
+    pairs = prepare_pairs(recipe, folder, collection, bm25, dev)
 
     systems: dict[str, BM25System | ModelSystem] = {BASELINE: BM25System(folder / "bm25")}
     parts = {"bm25": BASELINE}
@@ -98,10 +98,10 @@ def retrieve(name: str, model: Model, folder: Path, collection: Any, pairs: Path
     say(f"\n{name}: from {model.init}" + "".join(f", {step}" for step in ("pretrain", "finetune") if getattr(model, step)))
     retriever = Retriever(name, model, folder, collection)
     tokens = make_tokens(folder, collection, model.init)
-    start = retriever.prepare(tokens)
+    start = prepare_start(folder, collection, model.init, tokens)
     adapted = retriever.adapt(start, tokens, pairs)
     systems = {}
-    if adapted == start or retriever.start_retrieves():
+    if adapted == start or retriever.start_retrieves(start):
         systems[f"start {name}"] = ModelSystem(name, start, retriever.index(start, "start"))
     if adapted != start:
         systems[f"adapted {name}"] = ModelSystem(name, adapted, retriever.index(adapted))

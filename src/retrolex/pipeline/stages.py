@@ -7,8 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from retrolex.artifacts import Stage, read_manifest, sha256
-from retrolex.backbones import load_backbone, resolve_start
+from retrolex.backbones import load_backbone, read_spec, resolve_start, save_backbone, write_spec
+from retrolex.backbones.heads import fit_head
 from retrolex.collection import Collection
 from retrolex.collection.fingerprint import source_fingerprint
 from retrolex.collection.importing import import_collection
@@ -20,8 +23,10 @@ from retrolex.finetuning.pseudo_queries import make_pairs
 from retrolex.index.bm25 import BM25Index
 from retrolex.pipeline.recipe import Recipe, plain
 from retrolex.progress import say, track
-from retrolex.tokens import tokenize
+from retrolex.tokens import Tokens, tokenize
 
+HEAD_SAMPLE = 256  # documents that a new LM head is fitted on
+GUARD, GUARD_LIMIT, LABELLED = "guard.jsonl", 400, "labelled"  # pairs that the guard chooses by
 POOL, POOL_SIZE = "pool.jsonl", 600  # documents that the guard tells the held-out positives from
 
 
@@ -85,21 +90,54 @@ def make_tokens(folder: Path, collection: Collection, init: str) -> Path:
     return out
 
 
-def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM25Index) -> Path:
-    """``pairs/``: training pairs with BM25 negatives, held-out pairs, and the pool that the guard ranks."""
-    config = {"pairs": asdict(recipe.pairs), "mining": asdict(recipe.mining), "pool": POOL_SIZE}
+def prepare_start(folder: Path, collection: Collection, init: str, tokens: Path) -> Path:
+    """``start-INIT/``: the start as a model folder of ours; a start without an LM head gets one, fitted on the collection."""
+    out = folder / f"start-{Path(init).name}"
+
+    def work(partial: Path) -> dict[str, Any]:
+        unigrams = Tokens.open(tokens).unigrams()
+        backbone, tokenizer = load_backbone(init, unigrams=unigrams)
+        counts: dict[str, Any] = {"new head": "yes" if backbone.head_is_new else "no"}
+        if backbone.head_is_new:
+            counts |= fit_head(backbone, tokenizer, list(texts(collection, 0, HEAD_SAMPLE)), unigrams)
+        save_backbone(backbone, tokenizer, partial)
+        write_spec(partial, read_spec(Path(resolve_start(init))))
+        return counts
+
+    execute(Stage(out.name, out, {"tokens": tokens, "collection": folder / "collection"}, start_identity(init)), work)
+    return out
+
+
+def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM25Index, dev: str | None) -> Path:
+    """``pairs/``: training pairs with BM25 negatives, held-out pairs, and what the guard chooses by.
+
+    The guard gets the questions of the split `dev` where there is one, else held-out pairs, and documents easily taken for
+    their answers.
+    """
+    config = {"pairs": asdict(recipe.pairs), "mining": asdict(recipe.mining), "pool": POOL_SIZE, "guard": dev or HELD_OUT}
 
     def work(out: Path) -> dict[str, Any]:
         counts = make_pairs(collection, out, recipe.pairs)
         first = originals(collection)
         mined = mine(read_pairs(out / TRAIN), bm25.search, "bm25", collection.ids, first, out, recipe.mining)
-        held_out = read_pairs(out / HELD_OUT)
+        held_out = guard_pairs(collection, dev, first) if dev else read_pairs(out / HELD_OUT)
+        write_pairs(out / GUARD, held_out)
         pool = hard_pool(held_out, bm25.search, POOL_SIZE, collection.ids, first, lambda id: collection[collection.position(id)].full)
         write_pairs(out / POOL, [Pair("", candidate.text, candidate.original, candidate.original, "pool") for candidate in pool])
         return counts | {f"negatives {name}": count for name, count in mined.items() if name != "pairs"} | {"pool": len(pool)}
 
     execute(Stage("pairs", folder / "pairs", {"collection": folder / "collection", "bm25": folder / "bm25"}, config), work)
     return folder / "pairs"
+
+
+def guard_pairs(collection: Collection, dev: str, first: np.ndarray) -> list[Pair]:
+    """Real questions to choose between models by: every relevant judgment of the dev split."""
+    pairs = []
+    for query, grades in collection.qrels(dev).items():
+        for id in (id for id, grade in grades.items() if grade > 0 and id in collection and query in collection.queries):
+            position = collection.position(id)
+            pairs.append(Pair(collection.queries[query], collection[position].full, id, collection.ids[first[position]], LABELLED))
+    return pairs[:GUARD_LIMIT]
 
 
 def evaluated_splits(recipe: Recipe, collection: Collection) -> tuple[str | None, str | None]:

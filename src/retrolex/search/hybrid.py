@@ -59,10 +59,15 @@ def tune(runs: Mapping[str, Run], qrels: Qrels, name: str) -> Hybrid:
     candidates = [Hybrid("weights", weights, "") for weights in weight_grid(list(runs))]
     candidates.append(Hybrid("rrf", {system: 1.0 for system in runs}, ""))
     scores = [evaluate(hybrid.fuse(cut), qrels, [TUNING_MEASURE]).mean(TUNING_MEASURE) for hybrid in track(candidates, "Tuning the hybrid")]
-    best = max(range(len(candidates)), key=lambda i: scores[i])
+    best = max(range(len(candidates)), key=lambda i: (round(scores[i], 4), balance(candidates[i])))
     tried = {label(hybrid): round(score, 4) for hybrid, score in zip(candidates, scores, strict=True)}
     reason = f"best {TUNING_MEASURE} of {len(candidates)} fusions on {len(qrels)} queries of {name}"
     return Hybrid(candidates[best].method, candidates[best].weights, reason, tried)
+
+
+def balance(hybrid: Hybrid) -> float:
+    """How evenly the systems take part: of fusions that are equally good, the most even one is the least fitted to the queries."""
+    return -sum(weight**2 for weight in hybrid.weights.values()) if hybrid.method == "weights" else -1.0
 
 
 def label(hybrid: Hybrid) -> str:
