@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import typer
 
 from retrolex import __version__
 from retrolex.errors import UserError
+
+OUTSIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENAMETOOLONG)  # faults of the disk, not of the program
 
 app = typer.Typer(
     help="Turn a pile of text into a measured search engine.",
@@ -23,11 +26,16 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """The console script: a UserError becomes one message and exit code 2."""
+    """The console script: what the user can mend becomes one message and exit code 2."""
     try:
         app()
     except UserError as error:
         print(f"retrolex: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in OUTSIDE or error.filename is None:
+            raise
+        print(f"retrolex: {error.filename}: {error.strerror}\n  To mend it: make room, or choose a place you may write to", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("retrolex: interrupted; the same command continues where it was", file=sys.stderr)

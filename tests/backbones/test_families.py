@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -135,3 +138,24 @@ def test_what_a_sentence_transformers_folder_says_of_its_pooling(tmp_path):
     pooling.write_text('{"pooling_mode_max_tokens": true}', encoding="utf-8")
     with pytest.raises(UserError, match="pooling"):
         read_spec(tmp_path)
+
+
+def test_a_damaged_or_partial_checkpoint_is_refused(tiny_model_folder, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    def copy(name):
+        return Path(shutil.copytree(tiny_model_folder, tmp_path / name))
+
+    cut = copy("cut") / "model.safetensors"
+    cut.write_bytes(cut.read_bytes()[:1000])
+    weights = load_file(copy("partial") / "model.safetensors")
+    save_file({name: value for name, value in weights.items() if "layer.1" not in name}, tmp_path / "partial" / "model.safetensors")
+    wide = copy("wide") / "config.json"
+    wide.write_text(wide.read_text(encoding="utf-8").replace('"hidden_size": 32', '"hidden_size": 64'), encoding="utf-8")
+    for path in copy("wordless").glob("*token*"):
+        path.unlink()
+    decoder = copy("decoder") / "config.json"
+    decoder.write_text('{"model_type": "gpt2", "n_layer": 2, "n_head": 2, "n_embd": 32}', encoding="utf-8")
+    for name, words in {"cut": "cannot load", "partial": "are missing", "wide": "cannot load", "wordless": "tokenizer of", "decoder": "GPT2"}.items():
+        with pytest.raises(UserError, match=words):
+            load_backbone(tmp_path / name)

@@ -13,6 +13,7 @@ from rich.console import Console
 from retrolex.errors import UserError
 from retrolex.evaluation.commands import compare_files, evaluate_files, row_names, save, settings, show
 from retrolex.evaluation.evaluate import evaluate
+from retrolex.evaluation.measures import DEFAULT_MEASURES
 from retrolex.evaluation.policy import Policy
 from retrolex.evaluation.presets import PRESETS, preset
 from retrolex.evaluation.runs import write_run
@@ -97,6 +98,11 @@ def test_presets_do_as_the_papers_do():
     assert preset("beir").policy.self_hits == "remove"
     with pytest.raises(UserError, match="trec-dl"):
         preset("trec")
+
+
+def test_settings_without_measures_are_the_presets():
+    assert settings(None) == settings() == (list(DEFAULT_MEASURES), Policy())
+    assert settings(None, "beir")[0] == ["nDCG@10", "R@100"]
 
 
 def test_settings_put_flags_over_the_preset():

@@ -76,6 +76,29 @@ def test_short_documents_are_listed(tmp_path: Path) -> None:
     assert counts["skipped"] == 1 and json.loads((tmp_path / "pairs" / SKIPPED).read_text())["document"] == "0"
 
 
+def test_a_held_out_document_is_one_that_can_be_cut(tmp_path: Path) -> None:
+    long = "Nine words are enough to cut a query here {}."
+    collection = small(tmp_path, [*(f"tiny {i}" for i in range(12)), *(long.format(i) for i in range(2))])
+    for seed in range(4):  # whichever document comes first in the random order
+        counts, train, held_out = made(collection, tmp_path / f"pairs-{seed}", seed=seed)
+        assert counts["held_out"] == len({pair.document for pair in train}) == 1 and counts["skipped"] == 12
+        assert train[0].document != held_out[0].document
+
+
+def test_a_held_out_query_is_one_with_an_answer(labelled, tmp_path: Path) -> None:
+    judged = labelled.qrels("train")
+    for query in list(judged)[2:]:
+        judged[query] = {"nowhere": 1}
+    for seed in range(4):
+        counts, _, held_out = made(labelled, tmp_path / f"pairs-{seed}", seed=seed)
+        assert counts["held_out"] == len(held_out) >= 1 and counts["train"] >= 1
+
+
+def test_one_document_is_not_enough(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="only one document"):
+        made(small(tmp_path, ["tiny", "Nine words are enough to cut a query here today."]), tmp_path / "pairs")
+
+
 def test_nothing_but_short_documents(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no document is long enough"):
         made(small(tmp_path, ["tiny", "small"]), tmp_path / "pairs")

@@ -7,6 +7,7 @@ import logging
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from retrolex.backbones.base import Backbone
@@ -76,15 +77,31 @@ def load_backbone(start: str | Path, *, unigrams: np.ndarray | None = None) -> t
             AutoConfig.from_pretrained(place)
             model, report = AutoModelForMaskedLM.from_pretrained(place, output_loading_info=True, dtype="float32")
             tokenizer = AutoTokenizer.from_pretrained(place)
-        except (OSError, ValueError) as error:
-            first = str(error).strip().splitlines()[0]
+        except (OSError, ValueError, RuntimeError, SafetensorError) as error:  # RuntimeError: weights of other sizes than the configuration's
+            first = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise UserError(f"cannot load a masked LM: {first}", where=place, mend="name a BERT-like checkpoint folder or hub model") from None
     backbone = wrap(model)
-    dense = backbone.head[0].weight
     missing = set(report["missing_keys"])
+    check_whole(place, model, tokenizer, missing)
+    dense = backbone.head[0].weight
     if any(parameter is dense and name in missing for name, parameter in model.named_parameters()):
         unigram_head(backbone, unigrams)
     return backbone.eval(), tokenizer
+
+
+def check_whole(place: Path | str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, missing: set[str]) -> None:
+    """Refuse what transformers would fill in at random: an encoder's weights, a vocabulary.
+
+    Raises:
+        UserError: weights below the head are missing, the tokenizer has no words, or more than the model has embeddings for.
+    """
+    mend = "name a folder that holds a whole checkpoint: configuration, weights and tokenizer"
+    lost = sorted(name for name in missing if name.startswith(f"{model.base_model_prefix}."))
+    if lost:
+        raise UserError(f"{len(lost)} weights of the encoder are missing, {lost[0]} for one", where=place, mend=mend)
+    words, embeddings = len(tokenizer), model.get_input_embeddings().num_embeddings
+    if words <= len(tokenizer.all_special_ids) or words > embeddings:
+        raise UserError(f"a tokenizer of {words:,} tokens for a model of {embeddings:,}", where=place, mend=mend)
 
 
 def save_backbone(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:

@@ -16,18 +16,18 @@ from retrolex.evaluation.table import Results, Row, results
 SUFFIXES = {".md": "markdown", ".csv": "csv", ".json": "json"}
 
 
-def settings(measures: Iterable[str] = (), preset_name: str | None = None, **changes: object) -> tuple[list[str], Policy]:
+def settings(measures: Iterable[str] | None = None, preset_name: str | None = None, **changes: object) -> tuple[list[str], Policy]:
     """Measures and policy of a preset (or the defaults), with what the user set on the command line put over them.
 
     Args:
-        measures: names; none means the preset's.
+        measures: names; None or none means the preset's.
         preset_name: msmarco-passage, msmarco-document, trec-dl, beir, or None.
         changes: fields of `Policy`; None leaves the preset's value.
     """
     from dataclasses import replace
 
     names, policy, _ = preset(preset_name) if preset_name else (DEFAULT_MEASURES, Policy(), "")
-    return list(measures) or list(names), replace(policy, **{key: value for key, value in changes.items() if value is not None})
+    return list(measures or names), replace(policy, **{key: value for key, value in changes.items() if value is not None})
 
 
 def evaluate_files(run_path: Path, qrels_path: Path, measures: Iterable[str] = DEFAULT_MEASURES, policy: Policy | None = None) -> Results:
@@ -73,11 +73,13 @@ def save(found: Results, path: Path) -> None:
     """Write results to a ``.md``, ``.csv`` or ``.json`` file, by its ending.
 
     Raises:
-        UserError: another ending.
+        UserError: another ending, or no such folder.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise UserError(f"cannot write results as {path.suffix or 'a file without an ending'}", where=path, mend=f"end it in {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise UserError("no such folder", where=path.parent, mend="make it first, or write somewhere else")
     path.write_text(getattr(found, SUFFIXES[path.suffix])(), encoding="utf-8", newline="\n")
 
 

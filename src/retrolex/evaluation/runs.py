@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from retrolex.collection.documents import Qrels
     from retrolex.index.base import Run
 
+LARGEST_GRADE = 10**9 - 1  # trec_eval counts in 32 bits
 Format = Literal["trec", "jsonl", "msmarco", "tevatron"]
 COLUMNS = {
     "trec": "query Q0 document rank score tag",
@@ -99,7 +100,7 @@ def read_qrels(path: Path) -> Qrels:
         value = _number(grade)
         if value is None and position == 0:
             continue  # the header
-        if value is None or value != int(value):
+        if value is None or value != int(value) or abs(value) > LARGEST_GRADE:
             raise UserError(f"the grade is {grade!r}, expected a whole number such as 0, 1 or 2", where=where)
         if qrels.setdefault(query, {}).setdefault(document, int(value)) != int(value):
             raise UserError(

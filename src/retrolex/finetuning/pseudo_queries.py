@@ -49,7 +49,7 @@ def make_pairs(collection: Collection, folder: Path, options: PairOptions) -> di
         Pairs by file and by kind, and what was skipped.
 
     Raises:
-        UserError: not a single training pair came of it.
+        UserError: not a single training pair came of it, or no pair to choose between models by.
     """
     made = _labelled(collection, options) if LABELS in collection.splits else _pseudo(collection, options)
     pairs: dict[str, list[Pair]] = {TRAIN: [], HELD_OUT: []}
@@ -59,8 +59,11 @@ def make_pairs(collection: Collection, folder: Path, options: PairOptions) -> di
             pairs[name].append(pair)
         else:
             skipped.append(pair)
-    if not pairs[TRAIN]:
+    if not pairs[TRAIN] or not pairs[HELD_OUT]:
         reason = "the train judgments name no document here" if LABELS in collection.splits else "no document is long enough to cut a query from"
+        if pairs[TRAIN] or pairs[HELD_OUT]:
+            wanted = "train query with a relevant document" if LABELS in collection.splits else "document long enough to cut a query from"
+            reason = f"there is only one {wanted}, and at least two are needed: to train on one and to choose between models by the other"
         raise UserError(f"no training pairs: {reason}", where=collection.folder, mend="add longer documents, or judgments for the split train")
     for name, found in pairs.items():
         write_pairs(folder / name, found)
@@ -79,19 +82,21 @@ def _pseudo(collection: Collection, options: PairOptions) -> Iterator[tuple[str,
     random.Random(f"{options.seed}:order").shuffle(order)
     kept = _held_out(len(order), options)
     used: dict[int, set[str]] = {}
+    held: set[int] = set()
     made = 0
     for turn in range(ROUNDS):
-        for rank, position in enumerate(order):
+        for position in order:
             if made >= options.count:
                 return
-            held_out = rank < kept
-            if held_out and turn:
+            if position in held:
                 continue
+            held_out = len(held) < kept  # the first documents that a query can be cut from
             rng = random.Random(f"{options.seed}:{turn}:{ids[position]}")
             barred = used.setdefault(position, set() if unique_title[position] else {"title"})
             pair = _cut(collection, position, rng, options.shares, barred)
             if pair is not None:
                 made += not held_out
+                held |= {position} if held_out else set()
                 yield (HELD_OUT if held_out else TRAIN), pair
             elif turn == 0:
                 yield TRAIN, {"document": ids[position], "reason": "too short to cut a query from"}
@@ -117,21 +122,22 @@ def _labelled(collection: Collection, options: PairOptions) -> Iterator[tuple[st
     first, qrels = originals(collection), collection.qrels(LABELS)
     queries = list(qrels)
     random.Random(f"{options.seed}:queries").shuffle(queries)
-    kept, made = _held_out(len(queries), options), 0
-    for rank, query in enumerate(queries):
+    usable = [query for query in queries if query in collection.queries and any(grade > 0 and id in collection for id, grade in qrels[query].items())]
+    held, made = set(usable[: max(0, _held_out(len(usable), options))]), 0
+    for query in queries:
         for id, grade in qrels[query].items():
             if grade < 1:
                 continue
             missing = "query" if query not in collection.queries else "document" if id not in collection else None
             if missing:
                 yield TRAIN, {"query": query, "document": id, "reason": f"no such {missing}"}
-            elif rank >= kept and made == options.count:
+            elif query not in held and made == options.count:
                 yield TRAIN, {"query": query, "document": id, "reason": f"beyond the first {options.count} pairs"}
             else:
                 position = collection.position(id)
-                made += rank >= kept
+                made += query not in held
                 pair = Pair(collection.queries[query], collection[position].full, id, collection.ids[first[position]], "labelled")
-                yield (HELD_OUT if rank < kept else TRAIN), pair
+                yield (HELD_OUT if query in held else TRAIN), pair
 
 
 def _held_out(total: int, options: PairOptions) -> int:

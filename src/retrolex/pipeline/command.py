@@ -28,8 +28,6 @@ def run_command(path: Path | None, collection: str | None, output: str | None, o
     from rich.console import Console
 
     Console().print(outcome.results.rich())
-    for note in outcome.results.notes():
-        print(note)
     print(f"\nReport: {outcome.report}")
     print("Next:")
     print(f'  retrolex search {outcome.folder} "{example(recipe)}"')

@@ -8,6 +8,7 @@ from typing import Any
 
 from retrolex.artifacts import Stage, read_manifest
 from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start, write_spec
+from retrolex.backbones.spec import positions
 from retrolex.collection import Collection
 from retrolex.encoding import Encoder
 from retrolex.encoding.shards import encode_shards, read_shards
@@ -41,11 +42,12 @@ class Retriever:
         self.folder = run / name
 
     def spec(self) -> Spec:
-        """How the start makes vectors, with the recipe's lengths."""
+        """How the start makes vectors, with the recipe's lengths as far as the start has positions for them."""
         spec = read_spec(Path(resolve_start(self.model.init)))
         spec = replace(spec, representation=self.name)
         lengths = {"document_length": self.model.document_length, "query_length": self.model.query_length}
-        return replace(spec, **{name: value for name, value in lengths.items() if value})
+        longest = positions(Path(resolve_start(self.model.init)))
+        return replace(spec, **{name: min(value, longest) for name, value in lengths.items() if value})
 
     def start_retrieves(self, start: Path) -> bool:
         """Whether the start makes such vectors already: any checkpoint makes dense ones, one that came with an LM head lexicon ones."""

@@ -42,8 +42,8 @@ class Source(Part):
 class BM25(Part):
     """The baseline, in Lucene's variant."""
 
-    k1: float = 0.9
-    b: float = 0.4
+    k1: float = Field(default=0.9, ge=0, allow_inf_nan=False)
+    b: float = Field(default=0.4, ge=0, le=1)
 
 
 class Model(Part):
@@ -131,7 +131,10 @@ def read_recipe(path: Path, overrides: list[str] | None = None) -> Recipe:
     """
     if not path.is_file():
         raise UserError("no such recipe", where=path, mend="name a YAML file, or use --collection FOLDER without a recipe")
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"not UTF-8 text: {error}", where=path, mend="save the recipe as UTF-8") from None
     try:
         stated, nodes = yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from retrolex.artifacts import Stage, write_json
+from retrolex.collection import Collection
+from retrolex.errors import UserError
 from retrolex.evaluation.evaluate import evaluate
 from retrolex.evaluation.policy import Policy
 from retrolex.evaluation.runs import read_run
 from retrolex.evaluation.table import Results, Row, results
+from retrolex.pipeline.checks import RECIPE, alone, check
 from retrolex.pipeline.model import Retriever
 from retrolex.pipeline.recipe import Model, Recipe
 from retrolex.pipeline.reporting import Story, write_report
@@ -45,10 +49,21 @@ def run(recipe: Recipe) -> Outcome:
     Raises:
         UserError: something in the source or the recipe that its owner has to mend.
     """
-    folder = recipe.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / "recipe.json", recipe.plain())
-    collection = collect(recipe, folder)
+    check(recipe)
+    made = not recipe.folder.exists()
+    with alone(recipe.folder):
+        write_json(recipe.folder / RECIPE, recipe.plain())
+        try:
+            collection = collect(recipe, recipe.folder)
+        except UserError:
+            if made:
+                shutil.rmtree(recipe.folder)
+            raise
+        return carry_out(recipe, recipe.folder, collection)
+
+
+def carry_out(recipe: Recipe, folder: Path, collection: Collection) -> Outcome:
+    """Everything after reading the collection; see `run`."""
     split, dev = evaluated_splits(recipe, collection)
     bm25 = index_bm25(recipe, folder, collection)
     pairs = prepare_pairs(recipe, folder, collection, bm25, dev)

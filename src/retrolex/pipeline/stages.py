@@ -11,6 +11,7 @@ import numpy as np
 
 from retrolex.artifacts import Stage, read_manifest, sha256
 from retrolex.backbones import load_backbone, read_spec, resolve_start, save_backbone, write_spec
+from retrolex.backbones.checkpoint import PACKAGED
 from retrolex.backbones.heads import fit_head
 from retrolex.collection import Collection
 from retrolex.collection.fingerprint import source_fingerprint
@@ -21,6 +22,7 @@ from retrolex.finetuning.negatives import mine
 from retrolex.finetuning.pairs import HELD_OUT, TRAIN, Pair, originals, read_pairs, write_pairs
 from retrolex.finetuning.pseudo_queries import make_pairs
 from retrolex.index.bm25 import BM25Index
+from retrolex.pipeline.checks import check_split
 from retrolex.pipeline.recipe import Recipe, plain
 from retrolex.progress import say, track
 from retrolex.tokens import Tokens, tokenize
@@ -56,6 +58,14 @@ def start_identity(init: str) -> dict[str, str]:
     return {"init": Path(init).name, "sha256": sha256(weights)} if weights.exists() else {"init": str(init)}
 
 
+def start_label(init: str) -> str:
+    """A start in a folder's name: its own name; for a folder with a few digits of its hash, since many are called ``model``."""
+    identity = start_identity(init)
+    if init in PACKAGED or "sha256" not in identity:
+        return init.replace("/", "--")
+    return f"{identity['init']}-{identity['sha256'][:6]}"
+
+
 def collect(recipe: Recipe, folder: Path) -> Collection:
     """The source, read into ``collection/``."""
     source = recipe.collection
@@ -80,7 +90,7 @@ def index_bm25(recipe: Recipe, folder: Path, collection: Collection) -> BM25Inde
 
 def make_tokens(folder: Path, collection: Collection, init: str) -> Path:
     """``tokens-INIT/``: the collection in the start's own tokens."""
-    out = folder / f"tokens-{Path(init).name}"
+    out = folder / f"tokens-{start_label(init)}"
 
     def work(partial: Path) -> dict[str, Any]:
         _, tokenizer = load_backbone(init)
@@ -92,7 +102,7 @@ def make_tokens(folder: Path, collection: Collection, init: str) -> Path:
 
 def prepare_start(folder: Path, collection: Collection, init: str, tokens: Path) -> Path:
     """``start-INIT/``: the start as a model folder of ours; a start without an LM head gets one, fitted on the collection."""
-    out = folder / f"start-{Path(init).name}"
+    out = folder / f"start-{start_label(init)}"
 
     def work(partial: Path) -> dict[str, Any]:
         unigrams = Tokens.open(tokens).unigrams()
@@ -144,7 +154,8 @@ def evaluated_splits(recipe: Recipe, collection: Collection) -> tuple[str | None
     """The split to measure on and the one to tune on; None where there is none.
 
     Raises:
-        UserError: the recipe names a split that the collection does not have, though it has others.
+        UserError: the recipe names a split that the collection does not have, though it has others, or nothing can be measured
+            with one of the two.
     """
     split = recipe.evaluate.split
     if split not in collection.splits:
@@ -152,5 +163,8 @@ def evaluated_splits(recipe: Recipe, collection: Collection) -> tuple[str | None
         if others:
             mend = f"--set evaluate.split={others[0]}"
             raise UserError(f"no judgments for the split {split!r}; there are: {', '.join(collection.splits)}", where="evaluate.split", mend=mend)
-        return None, "dev" if "dev" in collection.splits else None
-    return split, "dev" if "dev" in collection.splits and split != "dev" else None
+        split = None
+    dev = "dev" if "dev" in collection.splits and split != "dev" else None
+    for name in filter(None, (split, dev)):
+        check_split(collection, name)
+    return split, dev
