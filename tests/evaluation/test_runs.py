@@ -173,3 +173,9 @@ def test_bad_qrels_name_file_and_line(tmp_path, text, where, complaint):
     with pytest.raises(UserError) as refusal:
         read_qrels(write(tmp_path / "qrels", text))
     assert where in str(refusal.value) and complaint in str(refusal.value)
+
+
+def test_a_grade_beyond_trec_evals_range_is_refused(tmp_path):
+    (tmp_path / "qrels.tsv").write_text("q1\td1\t99999999999999999999\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"qrels\.tsv:1"):
+        read_qrels(tmp_path / "qrels.tsv")

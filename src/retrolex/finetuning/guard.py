@@ -31,6 +31,7 @@ from retrolex.progress import track
 
 Encode = Callable[[list[str], str], Any]  # texts, "query" or "document" -> float32 [n, H], or a scipy CSR array [n, V]
 
+GUARDED = "guard.json"  # what was chosen and why, in the winner's folder
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SIGNIFICANT = 0.01
 WORKING_START = 0.5  # share of the best model's nDCG@10 from which a start counts as a retriever already
@@ -97,7 +98,7 @@ def choose(
     for path in sorted(models[choice.alpha].iterdir()):
         path.replace(folder / path.name)
     shutil.rmtree(folder / "candidates")
-    write_json(folder / "guard.json", asdict(choice))
+    write_json(folder / GUARDED, asdict(choice))
     return choice
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from retrolex.backbones.spec import positions
 from retrolex.collection import Collection
 from retrolex.encoding import Encoder
 from retrolex.encoding.shards import encode_shards, read_shards
-from retrolex.finetuning.guard import Candidate, choose
+from retrolex.finetuning.guard import GUARDED, Candidate, choose
 from retrolex.finetuning.negatives import NEGATIVES, read_negatives
 from retrolex.finetuning.pairs import TRAIN, read_pairs
 from retrolex.finetuning.train import finetune
@@ -52,6 +53,11 @@ class Retriever:
     def start_retrieves(self, start: Path) -> bool:
         """Whether the start makes such vectors already: any checkpoint makes dense ones, one that came with an LM head lexicon ones."""
         return self.name == "dense" or (read_manifest(start) or {})["counts"]["new head"] == "no"
+
+    def kept_start(self, model: Path) -> bool:
+        """Whether the guard shipped the start's own weights, so that the start's vectors serve as well."""
+        guarded = model / GUARDED
+        return guarded.exists() and json.loads(guarded.read_text(encoding="utf-8"))["alpha"] == 0
 
     def adapt(self, start: Path, tokens: Path, pairs: Path) -> Path:
         """Train as the recipe says; returns the folder of the model to use."""

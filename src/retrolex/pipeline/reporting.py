@@ -19,6 +19,7 @@ from retrolex.evaluation.report.build import chart_of, report_data
 from retrolex.evaluation.report.data import Chart, Sparsity
 from retrolex.evaluation.report.page import render
 from retrolex.evaluation.table import Results
+from retrolex.finetuning.guard import GUARDED
 from retrolex.index.base import Run
 from retrolex.pipeline.recipe import Recipe
 from retrolex.pipeline.searching import HELD
@@ -95,7 +96,7 @@ def charts(folder: Path) -> Iterator[Chart]:
         rows = lines(folder / name / "finetune" / LOGS / "train.jsonl")
         if rows:
             yield chart_of(rows, f"Fine-tuning loss ({name})", {"loss": "loss", "contrastive": "contrastive"}, y_label="loss")
-        guard = folder / name / "model" / "guard.json"
+        guard = folder / name / "model" / GUARDED
         if guard.exists():
             stated = json.loads(guard.read_text(encoding="utf-8"))
             yield chart_of(

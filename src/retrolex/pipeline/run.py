@@ -119,5 +119,6 @@ def retrieve(name: str, model: Model, folder: Path, collection: Any, pairs: Path
     if adapted == start or retriever.start_retrieves(start):
         systems[f"start {name}"] = ModelSystem(name, start, retriever.index(start, "start"))
     if adapted != start:
-        systems[f"adapted {name}"] = ModelSystem(name, adapted, retriever.index(adapted))
+        kept = f"start {name}" in systems and retriever.kept_start(adapted)
+        systems[f"adapted {name}"] = ModelSystem(name, adapted, systems[f"start {name}"].folder if kept else retriever.index(adapted))
     return systems
