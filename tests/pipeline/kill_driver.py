@@ -52,8 +52,9 @@ def main() -> None:
     recipe = make_recipe(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     folder = recipe.folder
     stages = ["collection", "bm25", "pairs", "tokens-*", "start-*"]
-    for name in ("dense", "lexicon"):
-        stages += [f"{name}/{part}" for part in ("pretrain", "finetune", "model", "start-vectors", "start-index", "vectors", "index")]
+    # The guard may keep the dense start, which then has no vectors of an adapted model.
+    stages += [f"dense/{part}" for part in ("pretrain", "finetune", "model", "start-vectors", "start-index")]
+    stages += [f"lexicon/{part}" for part in ("pretrain", "finetune", "start-vectors", "start-index", "vectors", "index")]
     stages += ["search", "hybrid", "evaluate", "report"]
     killed = [stage for stage in stages if kill_when(recipe, lambda stage=stage: any(folder.glob(f"{stage}.partial/*")))]
     print(json.dumps(killed))

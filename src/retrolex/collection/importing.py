@@ -49,7 +49,8 @@ def import_collection(source: str | Path, target: Path, reader: str | None = Non
     counts = {"reader": name, **importer.counts()}
     if not counts["documents"]:
         skipped = importer.first_reject
-        why = f": all {counts['rejects']} rows had to be skipped, the first at {skipped.place}: {skipped.reason}" if skipped else ""
+        read = ", ".join(path.name for path in chosen.files(Path(source))[:3])
+        why = f": all {counts['rejects']} rows had to be skipped, the first at {skipped.place}: {skipped.reason}" if skipped else f" (read: {read})"
         raise UserError(f"no documents in it{why}", where=source, mend="check that this is the right file or folder, and its format")
     for kind in ("rejects", "warnings"):
         if counts[kind]:
