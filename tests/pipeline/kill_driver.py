@@ -1,6 +1,7 @@
-"""Runs a recipe again and again, killing it (SIGKILL) as soon as each stage has begun, and then lets it finish.
+"""Runs a recipe again and again, each time killed (SIGKILL) in another stage, and then lets it finish.
 
-Usage: python kill_driver.py RECIPE.json. Imports are done once; each attempt is a fork.
+Usage: python kill_driver.py RECIPE.json. Imports are done once; each attempt is a fork that kills itself: in training right after
+its first checkpoint, and in every stage when its work is done but not yet published.
 """
 
 from __future__ import annotations
@@ -9,57 +10,75 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import torch
 
+from retrolex.artifacts import Stage
 from retrolex.pipeline.recipe import make_recipe
 from retrolex.pipeline.run import run
+from retrolex.training_callbacks import Mark
+
+DENSE = ["pretrain", "finetune", "model", "start-vectors", "start-index"]  # the guard may keep the start: no vectors of an adapted model
+LEXICON = ["pretrain", "finetune", "start-vectors", "start-index", "vectors", "index"]
+STAGES = ["collection", "bm25", "pairs", "tokens-", "start-", *(f"dense/{part}" for part in DENSE), *(f"lexicon/{part}" for part in LEXICON)]
+STAGES += ["search", "hybrid", "evaluate", "report"]
+TRAINED = ("pretrain", "finetune")
 
 
-def attempt(recipe) -> int:
-    """Fork a child that runs the recipe; returns its process id."""
+def die() -> None:
+    """As kill -9 would."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arm(stage: str, at_checkpoint: bool) -> None:
+    """Let this process die in a stage."""
+    original, saved = Stage.run, Mark.on_save
+    here = []
+
+    def work_and_die(self: Stage, work) -> bool:
+        if not self.name.startswith(stage):
+            return original(self, work)
+        here.append(self.name)
+        return original(self, lambda folder: (work(folder), die()))
+
+    def save_and_die(self: Mark, *arguments, **options) -> None:
+        saved(self, *arguments, **options)
+        if here:
+            die()
+
+    Stage.run = work_and_die
+    if at_checkpoint:
+        Mark.on_save = save_and_die
+
+
+def attempt(recipe, stage: str | None, at_checkpoint: bool = False) -> bool:
+    """Fork a child that runs the recipe and dies in `stage`; True when it was killed, False when it came to its end."""
     child = os.fork()
     if child == 0:
         torch.set_num_threads(1)
+        if stage:
+            arm(stage, at_checkpoint)
         try:
             run(recipe)
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             os._exit(1)
         os._exit(0)
-    return child
-
-
-def kill_when(recipe, sign) -> bool:
-    """Start an attempt and kill it when `sign()` holds; False when it ended before."""
-    child = attempt(recipe)
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            if status:
-                sys.exit(f"the run failed with status {status}")
-            return False
-        if sign():
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return True
-        time.sleep(0.0005)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        sys.exit(f"the run failed while it was to be killed in {stage}")
+    return os.WIFSIGNALED(status)
 
 
 def main() -> None:
     recipe = make_recipe(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    folder = recipe.folder
-    stages = ["collection", "bm25", "pairs", "tokens-*", "start-*"]
-    # The guard may keep the dense start, which then has no vectors of an adapted model.
-    stages += [f"dense/{part}" for part in ("pretrain", "finetune", "model", "start-vectors", "start-index")]
-    stages += [f"lexicon/{part}" for part in ("pretrain", "finetune", "start-vectors", "start-index", "vectors", "index")]
-    stages += ["search", "hybrid", "evaluate", "report"]
-    killed = [stage for stage in stages if kill_when(recipe, lambda stage=stage: any(folder.glob(f"{stage}.partial/*")))]
-    print(json.dumps(killed))
-    if kill_when(recipe, lambda: False):
-        sys.exit("unreachable")
+    kills = [(stage, True) for stage in STAGES if stage.endswith(TRAINED)] + [(stage, False) for stage in STAGES]
+    kills.sort(key=lambda kill: STAGES.index(kill[0]))  # stable: at the checkpoint first
+    missed = [kill for kill in kills if not attempt(recipe, *kill)]
+    if missed:
+        sys.exit(f"never killed in {missed}")
+    attempt(recipe, None)
 
 
 if __name__ == "__main__":
