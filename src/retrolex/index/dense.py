@@ -1,4 +1,4 @@
-"""Nearest neighbours of dense vectors by inner product (faiss): exact by default, approximate by name."""
+"""Exact nearest neighbours of dense vectors by inner product (faiss)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 SETTINGS, VECTORS = "dense.json", "dense.faiss"
 TIES = 64  # looked at beyond k, so that documents with equal scores at the cut come in document order
 
-# Name -> faiss factory string for H components; what is not exact is searched wider and refined with full vectors.
-KINDS = {
-    "flat": lambda width: "Flat",
-    "hnsw": lambda width: "HNSW32,Flat",
-    "sq8": lambda width: "SQ8",
-}
-
 
 class DenseIndex:
     """A faiss index over float32 vectors, kept in one folder with the documents' ids."""
@@ -35,28 +28,20 @@ class DenseIndex:
         self._vectors = vectors
 
     @classmethod
-    def build(cls, folder: str | Path, ids: Sequence[str], vectors: Iterable[np.ndarray], kind: str = "flat") -> DenseIndex:
-        """Index shards of vectors, each float32 [n, H], whose rows together answer to `ids`.
-
-        Raises:
-            UserError: an unknown kind of index.
-        """
+    def build(cls, folder: str | Path, ids: Sequence[str], vectors: Iterable[np.ndarray]) -> DenseIndex:
+        """Index shards of vectors, each float32 [n, H], whose rows together answer to `ids`."""
         import faiss
 
-        if kind not in KINDS:
-            raise UserError(f"no dense index is called {kind!r}", mend=f"choose one of {', '.join(KINDS)}")
         index = None
         for shard in vectors:
             if index is None:
-                index = faiss.index_factory(shard.shape[1], KINDS[kind](shard.shape[1]), faiss.METRIC_INNER_PRODUCT)
-                if not index.is_trained:
-                    index.train(shard)
+                index = faiss.IndexFlatIP(shard.shape[1])
             index.add(np.ascontiguousarray(shard, dtype=np.float32))
         if index is None or index.ntotal != len(ids):
             raise ValueError(f"{len(ids)} ids for {index.ntotal if index else 0} vectors")
         folder = Path(folder)
         faiss.write_index(index, str(folder / VECTORS))
-        write_json(folder / SETTINGS, {"kind": kind, "ids": list(ids)})
+        write_json(folder / SETTINGS, {"kind": "flat", "ids": list(ids)})
         return cls(folder, index, list(ids))
 
     @classmethod
@@ -88,10 +73,8 @@ class DenseIndex:
         scores, positions = self._vectors.search(np.ascontiguousarray(queries, dtype=np.float32), depth)
         hits = []
         for row, values in zip(positions, scores, strict=True):
-            found = row >= 0  # an approximate index may find fewer than asked
-            row, values = row[found].astype(np.int64), values[found]
             order = np.lexsort((row, -values))[:k]
-            hits.append((row[order], values[order]))
+            hits.append((row[order].astype(np.int64), values[order]))
         return hits
 
     def __len__(self) -> int:
