@@ -1,8 +1,8 @@
-"""Several runs made into one: reciprocal ranks, or weighted sums of normalised scores."""
+"""Several runs made into one: reciprocal ranks, or weighted sums of z-normalised scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -20,15 +20,14 @@ def reciprocal_rank_fusion(runs: Mapping[str, Run], k: int = RRF_K) -> Run:
     )
 
 
-def weighted_sum(runs: Mapping[str, Run], weights: Mapping[str, float], normalize: Callable[[np.ndarray], np.ndarray] | None = None) -> Run:
-    """Sum of weight x normalised score. A document that a run did not find gets that run's lowest normalised score.
+def weighted_sum(runs: Mapping[str, Run], weights: Mapping[str, float]) -> Run:
+    """Sum of weight x z-score. A document that a run did not find gets that run's lowest z-score.
 
     Args:
         runs: name -> run. Runs may differ in queries and in documents.
         weights: name -> weight; runs of weight 0 take no part.
-        normalize: maps one query's scores to comparable ones (`z_scores` when None).
     """
-    chosen = {name: normalized(runs[name], normalize or z_scores) for name, weight in weights.items() if weight > 0}
+    chosen = {name: normalized(runs[name]) for name, weight in weights.items() if weight > 0}
     floors = {name: {query: min(score for _, score in hits) for query, hits in run.items() if hits} for name, run in chosen.items()}
     fused: Run = {}
     for query in dict.fromkeys(query for run in chosen.values() for query in run):
@@ -47,17 +46,11 @@ def z_scores(scores: np.ndarray) -> np.ndarray:
     return (scores - scores.mean()) / spread if spread > 0 else np.zeros_like(scores)
 
 
-def min_max(scores: np.ndarray) -> np.ndarray:
-    """The lowest score becomes 0 and the highest 1; equal scores become 1."""
-    span = scores.max() - scores.min()
-    return (scores - scores.min()) / span if span > 0 else np.ones_like(scores)
-
-
-def normalized(run: Run, normalize: Callable[[np.ndarray], np.ndarray]) -> Run:
-    """The run with each query's scores replaced by their normalised ones."""
+def normalized(run: Run) -> Run:
+    """The run with each query's scores replaced by their z-scores."""
     result: Run = {}
     for query, hits in run.items():
-        scores = normalize(np.array([score for _, score in hits], dtype=np.float64)) if hits else []
+        scores = z_scores(np.array([score for _, score in hits], dtype=np.float64)) if hits else []
         result[query] = [(document, float(score)) for (document, _), score in zip(hits, scores, strict=True)]
     return result
 
