@@ -1,11 +1,12 @@
 # make demo    set everything up and run the main job on the Python documentation
 # make test    set everything up and run the tests
+# make reproduce    run the recipes whose collections are here and check every figure they must reach; exit code 1 when one is missed
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint check-native clean
+.PHONY: demo test reproduce lint check-native clean
 
 demo: $(READY)
 	HF_HUB_OFFLINE=1 $(BIN)/retrolex run recipes/demo.yaml
@@ -14,6 +15,13 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+# python-docs comes with retrolex; the others are looked for in $RETROLEX_SHARED/collections.
+reproduce: $(READY)
+	HF_HUB_OFFLINE=1 $(BIN)/retrolex reproduce recipes/python-docs.yaml
+	@test -z "$$RETROLEX_SHARED" || for name in cranfield nfcorpus cosqa medquad-liveqa; do \
+		HF_HUB_OFFLINE=1 $(BIN)/retrolex reproduce recipes/$$name.yaml --data "$$RETROLEX_SHARED/collections" || failed=1; done; \
+		exit $${failed:-0}
 
 lint: $(READY)
 	$(BIN)/ruff check --fix .

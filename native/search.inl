@@ -20,18 +20,19 @@ TARGET static inline void add_list(int32_t* __restrict sums, const uint16_t* __r
   }
 }
 
-// Sum the rare terms' lists, and note the frequent terms.
+// Sum the rare terms' lists, and note the frequent terms. Meanwhile the next block's lists are on their way into the cache.
 TARGET static void add_lists(const View& view, const Query& query, int64_t block, int64_t groups, Scratch& scratch) {
   const Block& base = view.block_table[block];
   const Entry* entries = view.directory + block * (view.terms + 1);
   scratch.frequent.clear();
   for (int64_t i = 0; i < query.length; ++i) {
-    if (i + 1 < query.length) {
-      const int32_t term = query.terms[i + 1];
-      prefetch(view.list_documents, base.list + entries[term].list, base.list + entries[term + 1].list);
-      prefetch(view.list_impacts, base.list + entries[term].list, base.list + entries[term + 1].list);
+    if (block + 2 < view.blocks) __builtin_prefetch(entries + 2 * (view.terms + 1) + query.terms[i]);
+    if (block + 1 < view.blocks) {
+      const int64_t start = view.block_table[block + 1].list;
+      const Entry entry = entries[view.terms + 1 + query.terms[i]], next = entries[view.terms + 2 + query.terms[i]];
+      prefetch(view.list_documents, start + entry.list, start + next.list);
+      prefetch(view.list_impacts, start + entry.list, start + next.list);
     }
-    if (block + 1 < view.blocks) __builtin_prefetch(entries + view.terms + 1 + query.terms[i]);
     const Entry entry = entries[query.terms[i]], next = entries[query.terms[i] + 1];
     const auto weight = static_cast<uint32_t>(query.weights[i]);
     int64_t start = base.list + entry.list;

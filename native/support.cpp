@@ -3,6 +3,7 @@
 namespace retrolex {
 
 const SpreadTable spread_table;
+const PairPlaces pair_places;
 
 void promising_first(std::vector<GroupBound>& candidates, size_t count) {
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count), candidates.end(),

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-VERBS = ["run", "search", "evaluate", "compare"]
+VERBS = ["run", "check", "pretrain", "mine", "teach", "finetune", "index", "search", "evaluate", "compare", "report", "reproduce", "export"]
 
 
 def retrolex(*arguments: str) -> subprocess.CompletedProcess:
@@ -40,6 +40,8 @@ def test_every_verb_shows_an_example(verb):
         (["run", "absent.yaml"], "absent.yaml: no such recipe"),
         (["run", "--collection", "absent-folder"], "absent-folder"),
         (["run", "--collection", "python-docs", "--set", "seeed=1"], "seeed"),
+        (["pretrain", "absent-folder"], "absent-folder"),
+        (["pretrain", "python-docs", "--train-tokenizer", "8000"], "use --init scratch"),
         (["search", "absent", "query"], "no finished run here"),
         (["evaluate", "absent.trec", "absent.tsv"], "absent"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ import torch
 from torch import nn
 from transformers import TrainerCallback
 
+from retrolex import training
 from retrolex.errors import UserError
 from retrolex.training import Schedule, clear_checkpoints, fit, latest_checkpoint
+from retrolex.training_callbacks import Reporter
+from retrolex.training_trackers import check_trackers
 
 SCHEDULE = Schedule(steps=12, learning_rate=0.05, accumulate=2, log_every=2, save_every=4, bf16=False)
 
@@ -100,6 +104,55 @@ def test_a_diverged_run_says_how_to_mend_it(tmp_path: Path) -> None:
         fit(Broken(), batches, SCHEDULE, tmp_path, "test")
 
 
-def test_no_pickled_arguments_in_a_checkpoint(tmp_path: Path) -> None:
-    trained(tmp_path)
-    assert not list(tmp_path.rglob("training_args.bin"))
+def test_a_checkpoint_holds_no_pickle(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit(Tied(), batches, SCHEDULE, tmp_path, "test", callbacks=[Kill(9)])
+    whole = latest_checkpoint(tmp_path)
+    assert {path.suffix for path in whole.iterdir()} == {".safetensors", ".json", ""}
+    assert {"model.safetensors", "optimizer.safetensors", "random-0.safetensors"} <= {path.name for path in whole.iterdir()}
+
+
+class Counts(Reporter):
+    """Reports the step at every second step, in which a line of the log is due as well."""
+
+    def on_step_end(self, args, state, control, **rest) -> None:
+        if state.global_step % 2 == 0:
+            self.report({"eval_count": float(state.global_step)})
+
+
+class Heard(TrainerCallback):
+    """A tracker that remembers."""
+
+    def __init__(self):
+        self.logs: list[dict[str, float]] = []
+
+    def on_log(self, args, state, control, logs=None, **rest) -> None:
+        self.logs.append({"step": state.global_step, **logs})
+
+
+def test_trackers_hear_losses_their_parts_and_reported_figures(tmp_path: Path, monkeypatch) -> None:
+    heard = Heard()
+    monkeypatch.setattr(training, "trackers", lambda names, folder, step: [heard])
+    fit(Tied(), batches, replace(SCHEDULE, report_to=("wandb",)), tmp_path, "test", callbacks=[Counts()])
+    losses = [row for row in heard.logs if "loss" in row]
+    assert [row["step"] for row in losses] == [1, 2, 4, 6, 8, 10, 12]
+    assert all({"first", "second", "learning_rate"} <= set(row) for row in losses)
+    assert [row["eval_count"] for row in heard.logs if "eval_count" in row] == [2, 4, 6, 8, 10, 12]
+    assert len((tmp_path / "logs/train.jsonl").read_text().splitlines()) == 7
+
+
+def test_tensorboard_gets_curves(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="TensorBoard comes with the extra [track]")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    fit(Tied(), batches, replace(SCHEDULE, report_to=("tensorboard",)), tmp_path, "test", callbacks=[Counts()])
+    events = EventAccumulator(str(tmp_path / "logs/tensorboard")).Reload()
+    assert {"train/loss", "train/first", "train/second", "eval/count"} <= set(events.Tags()["scalars"])
+    assert [event.step for event in events.Scalars("eval/count")] == [2, 4, 6, 8, 10, 12]
+
+
+@pytest.mark.parametrize(("name", "words"), [("tensorbored", "choose among tensorboard, wandb"), ("wandb", "pip install wandb")])
+def test_a_tracker_that_is_not_there(name: str, words: str, monkeypatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
+    with pytest.raises(UserError, match=words):
+        check_trackers([name])

@@ -23,7 +23,9 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from retrolex.artifacts import LOGS
 from retrolex.backbones.checkpoint import quiet
 from retrolex.backbones.precision import bf16_pays
-from retrolex.training_callbacks import WHOLE, Bar, LogFile, Mark, Save
+from retrolex.training_callbacks import WHOLE, Bar, LogFile, Mark, Reporter, Save
+from retrolex.training_state import load_optimizer, load_random, save_optimizer, save_random
+from retrolex.training_trackers import trackers
 
 CHECKPOINTS, WEIGHTS = "checkpoints", "model.safetensors"
 Batch = dict[str, Any]
@@ -44,7 +46,7 @@ class Schedule:
         save_every: steps between two checkpoints; None: one a minute, so that a killed run loses no more.
         bf16: compute in bfloat16; None: where the machine multiplies it in hardware.
         workers: processes that prepare batches ahead.
-        report_to: trackers that the Trainer knows, such as ``tensorboard``.
+        report_to: ``tensorboard``, ``wandb``, or both.
     """
 
     steps: int
@@ -62,7 +64,13 @@ class Schedule:
 
 
 def fit(
-    model: nn.Module, batches: Callable[[int], Batch], schedule: Schedule, folder: Path, label: str, callbacks: Iterable[TrainerCallback] = ()
+    model: nn.Module,
+    batches: Callable[[int], Batch],
+    schedule: Schedule,
+    folder: Path,
+    label: str,
+    callbacks: Iterable[TrainerCallback] = (),
+    view: TrainerCallback | None = None,
 ) -> dict[str, float]:
     """Train `model` in place, continuing from the last whole checkpoint in `folder` when there is one.
 
@@ -71,18 +79,23 @@ def fit(
         batches: the batch of a number, counted from 0; called with each number once, pickled when `schedule.workers`.
         folder: gets ``logs/train.jsonl`` and ``checkpoints/``; call `clear_checkpoints` once the model is saved.
         label: what the progress bar says.
+        callbacks: what else watches; a `Reporter`'s figures reach the trackers and the view.
+        view: what the person watching sees; a progress bar when not given.
 
     Returns:
         Steps taken, and the last logged loss with its parts.
 
     Raises:
-        UserError: the loss stopped being a number.
+        UserError: the loss stopped being a number, or a tracker is not there.
     """
     start = latest_checkpoint(folder)
     log = LogFile(folder / LOGS / "train.jsonl", label)
-    watchers = [log, Bar(label), Save(schedule.save_every), Mark(), *callbacks]
+    tracked = trackers(schedule.report_to, folder, step_of(start) if start else 0)
+    watchers = [log, *tracked, view or Bar(label), Save(schedule.save_every), Mark(), *callbacks]
     trainer = NumberedTrainer(model=model, args=_arguments(schedule, folder), callbacks=watchers)
     trainer.remove_callback(PrinterCallback)
+    for reporter in (watcher for watcher in callbacks if isinstance(watcher, Reporter)):
+        reporter.report = trainer.report
     trainer.train_dataset = Numbered(batches, schedule.steps * schedule.accumulate * trainer.args.world_size)
     with quiet():
         trainer.train(resume_from_checkpoint=str(start) if start else None)
@@ -92,11 +105,16 @@ def fit(
 
 def latest_checkpoint(folder: Path) -> Path | None:
     """The newest checkpoint that was written to its end; those that were not are removed."""
-    found = sorted((folder / CHECKPOINTS).glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
+    found = sorted((folder / CHECKPOINTS).glob("checkpoint-*"), key=step_of)
     for path in found:
         if not (path / WHOLE).exists():
             shutil.rmtree(path)
     return next((path for path in reversed(found) if path.exists()), None)
+
+
+def step_of(checkpoint: Path) -> int:
+    """The step after which a checkpoint was written."""
+    return int(checkpoint.name.rpartition("-")[2])
 
 
 def clear_checkpoints(folder: Path) -> None:
@@ -136,7 +154,7 @@ def _arguments(schedule: Schedule, folder: Path) -> TrainingArguments:
         dataloader_num_workers=schedule.workers,
         remove_unused_columns=False,
         disable_tqdm=True,
-        report_to=list(schedule.report_to),
+        report_to=[],  # `trackers` makes them
     )
 
 
@@ -182,7 +200,13 @@ class NumberedTrainer(Trainer):
             self.sums, self.counted = {}, 0
         super().log(logs, start_time)
 
-    # Checkpoints hold tied weights once, and no pickled arguments.
+    def report(self, figures: dict[str, float]) -> None:
+        """Hand figures to every callback that logs, without taking the place of a line of the log that is due."""
+        due = self.control.should_log
+        super().log(dict(figures))
+        self.control.should_log = due
+
+    # Checkpoints hold tied weights once, and nothing pickled.
 
     def _save(self, output_dir: str | None = None, state_dict: dict | None = None) -> None:
         Path(output_dir or self.args.output_dir).mkdir(parents=True, exist_ok=True)
@@ -190,3 +214,19 @@ class NumberedTrainer(Trainer):
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: nn.Module | None = None) -> None:
         safetensors.torch.load_model(model if model is not None else self.model, str(Path(resume_from_checkpoint) / WEIGHTS))
+
+    def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
+        if self.args.should_save:
+            save_optimizer(self.optimizer, self.lr_scheduler, Path(output_dir))
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        if checkpoint is not None:
+            load_optimizer(self.optimizer, self.lr_scheduler, Path(checkpoint))
+
+    def _save_rng_state(self, output_dir: str) -> None:
+        Path(output_dir).mkdir(parents=True, exist_ok=True)  # the first process may not have come so far
+        save_random(Path(output_dir), self.args.process_index)
+
+    def _load_rng_state(self, checkpoint: str | None) -> None:
+        if checkpoint is not None:
+            load_random(Path(checkpoint), self.args.process_index)

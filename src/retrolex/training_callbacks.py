@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,12 @@ from retrolex.errors import UserError
 MINUTE = 60.0  # seconds
 WHOLE = "whole"  # the file that marks a checkpoint written to its end
 TIMES = ("step", "seconds", "learning_rate", "grad_norm")  # what a log line says of the moment rather than of the model
+
+
+class Reporter(TrainerCallback):
+    """A callback with figures of its own for the trackers: the loop sets `report`, which takes them by name."""
+
+    report: Callable[[dict[str, float]], None] = staticmethod(lambda figures: None)
 
 
 class Mark(TrainerCallback):

@@ -129,7 +129,7 @@ def test_text_folder(write, importing, capsys):
         Document("empty.md", "", ""),
     ]
     assert imported.rejects == [{"file": "bad.txt", "line": 2, "reason": "bytes that are not UTF-8"}]
-    assert "1 files that are neither .txt nor .md" in capsys.readouterr().err
+    assert "1 files that are neither .txt, .md nor .html" in capsys.readouterr().err
 
 
 def test_headings_in_code_are_no_titles():

@@ -14,7 +14,7 @@ from retrolex.evaluation.policy import Counts, Policy
 def evaluation(values, policy=None):
     values = np.asarray(values, dtype=float)
     queries = [f"q{i}" for i in range(len(values))]
-    return Evaluation(queries, {"nDCG@10": values}, 1.0, policy or Policy(), Counts(len(values), 0, 0, 0, 0, 0, 0))
+    return Evaluation(queries, {"nDCG@10": values}, np.ones(len(values)), policy or Policy(), Counts(len(values), 0, 0, 0, 0, 0, 0))
 
 
 def against_bm25(before, after):

@@ -139,7 +139,50 @@ def test_hits_that_have_no_rank_are_refused(hits, complaint):
         evaluate({"q": hits}, {"q": {"a": 1}})
 
 
-@pytest.mark.parametrize("wrong", [{"zero_scores": "none"}, {"self_hits": "drop"}, {"depth": 0}])
+def test_a_missing_query_can_be_excluded_instead():
+    run, qrels = {"q1": [("d", 1.0)], "q3": []}, {"q1": {"d": 1}, "q2": {"e": 1}, "q3": {"f": 1}}
+    found = evaluate(run, qrels, ["nDCG@10"], Policy(missing="exclude"))
+    assert (found.queries, found.mean("nDCG@10"), found.counts.unanswered, found.counts.missing) == (["q1"], 1.0, 2, 0)
+    assert "Queries without a hit, excluded: 2." in found.describe()
+    with pytest.raises(UserError, match="no hit for any query"):
+        evaluate({}, qrels, policy=Policy(missing="exclude"))
+
+
+def test_a_query_left_empty_by_dropping_is_missing_too():
+    run, qrels = {"q1": [("d", 1.0)], "q2": [("e", 0.0)]}, {"q1": {"d": 1}, "q2": {"e": 1}}
+    assert evaluate(run, qrels, ["RR"], Policy(zero_scores="drop")).counts.missing == 1
+    assert evaluate(run, qrels, ["RR"], Policy(zero_scores="drop", missing="exclude")).queries == ["q1"]
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("descending", 1 / 2), ("ascending", 1 / 4), ("run", 1 / 3)])
+def test_ties_by_hand(ties, expected):
+    run = {"q": [("9", 2.0), ("8", 1.0), ("85", 1.0), ("1", 1.0)]}  # ids are texts: "85" > "8" > "1"
+    assert value(run, {"q": {"85": 1}}, "RR@10", Policy(ties=ties)) == expected
+
+
+def test_ties_are_broken_alike_for_every_measure():
+    run, qrels = {"q": [("a", 1.0), ("b", 1.0)]}, {"q": {"a": 1}}
+    for ties, at_one in (("descending", 0.0), ("ascending", 1.0), ("run", 1.0)):
+        found = evaluate(run, qrels, ["nDCG@1", "RR@1", "P@1", "R@1", "Success@1", "AP@1"], Policy(ties=ties))
+        assert {values[0] for values in found.values.values()} == {at_one}
+
+
+def test_the_relevance_level_is_for_measures_that_do_not_state_their_own():
+    run = {"q": [("a", 3.0), ("b", 2.0), ("c", 1.0)]}
+    qrels = {"q": {"a": 1, "b": 2, "c": 3}}
+    found = evaluate(run, qrels, ["RR@10", "RR(rel=3)@10", "R@2", "nDCG@10", "P@3"], Policy(relevance=2))
+    assert found.measures == ["RR(rel=2)@10", "RR(rel=3)@10", "R(rel=2)@2", "nDCG@10", "P(rel=2)@3"]
+    assert [v[0] for v in found.values.values()][:3] == pytest.approx([1 / 2, 1 / 3, 1 / 2])
+    assert found.mean("nDCG@10") == value(run, qrels, "nDCG@10")
+    assert "grade of at least 2" in " ".join(found.describe())
+
+
+def test_the_level_does_not_change_which_queries_are_measured():
+    found = evaluate({"q": [("a", 1.0)], "r": [("b", 1.0)]}, {"q": {"a": 1}, "r": {"b": 2}}, ["RR"], Policy(relevance=2))
+    assert found.queries == ["q", "r"] and found.mean("RR(rel=2)") == 0.5
+
+
+@pytest.mark.parametrize("wrong", [{"zero_scores": "none"}, {"self_hits": "drop"}, {"depth": 0}, {"missing": "0"}, {"ties": "id"}, {"relevance": 0}])
 def test_a_policy_that_is_none_is_refused(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))):
         Policy(**wrong)

@@ -94,6 +94,11 @@ def test_msmarco_ranks_and_tevatron_scores(tmp_path):
     assert read_run(ranks, "tevatron") == {"1": [("20", 2.0), ("10", 1.0)], "2": [("30", 1.0)]}
 
 
+def test_ranks_that_count_from_zero(tmp_path):  # PyTerrier's minimal format; read as scores, the worst would come first
+    ranks = write(tmp_path / "ranks", "1\t10\t0\n1\t20\t1\n2\t30\t0\n")
+    assert read_run(ranks) == read_run(ranks, "msmarco") == {"1": [("10", 1.0), ("20", 0.5)], "2": [("30", 1.0)]}
+
+
 def test_an_empty_file_is_an_empty_run(tmp_path):
     assert read_run(write(tmp_path / "run", "")) == {}
 
@@ -126,7 +131,9 @@ def test_not_text_and_not_there(tmp_path):
     with pytest.raises(UserError, match="no such file"):
         read_run(tmp_path / "absent")
     with pytest.raises(UserError, match="msmarco run"):
-        read_run(write(tmp_path / "zero", "1\t10\t0\n"), "msmarco")
+        read_run(write(tmp_path / "below", "1\t10\t-1\n"), "msmarco")
+    with pytest.raises(UserError, match="half:2"):
+        read_run(write(tmp_path / "half", "1\t10\t1\n1\t11\t1.5\n"), "msmarco")
 
 
 @pytest.mark.parametrize("document", ["doc 1", "", "a\tb", "a\nb", " a", "a\u00a0b"])

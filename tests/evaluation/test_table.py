@@ -94,7 +94,7 @@ def test_presets_can_be_computed(name):
 
 def test_presets_do_as_the_papers_do():
     assert preset("msmarco-passage").measures[0] == "RR@10" and preset("msmarco-document").measures[0] == "RR@100"
-    assert "RR(rel=2)@10" in preset("trec-dl").measures
+    assert preset("trec-dl").policy.relevance == 2
     assert preset("beir").policy.self_hits == "remove"
     with pytest.raises(UserError, match="trec-dl"):
         preset("trec")
@@ -108,6 +108,7 @@ def test_settings_without_measures_are_the_presets():
 def test_settings_put_flags_over_the_preset():
     assert settings([], "beir", depth=100, zero_scores=None) == (["nDCG@10", "R@100"], Policy(self_hits="remove", depth=100))
     assert settings(["RR@10"])[0] == ["RR@10"]
+    assert settings(None, "trec-dl", relevance=1, depth=100)[1] == Policy(depth=100)
 
 
 def test_files_in_results_out(tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoTokenizer
@@ -57,11 +58,48 @@ def test_a_batch_follows_from_its_number(batches: Batches) -> None:
 
 def test_excluded_against_a_loop() -> None:
     positives = [{"a"}, {"b", "c"}, {"a"}]
-    originals = ["a", "x", "b", "a", "a", "c"]
-    mask = excluded(positives, originals)
+    originals = ["a", "x", "b", "a", "a", "c", "d", "b"]
+    own = [0, 2, 4]
+    mask = excluded(positives, originals, torch.tensor(own))
     for i, known in enumerate(positives):
         for j, original in enumerate(originals):
-            assert mask[i, j].item() == (original in known and j != 2 * i)
+            assert mask[i, j].item() == (original in known and j != own[i])
+
+
+def test_other_positives_of_a_query_and_copies_of_them_are_never_its_negatives(tiny_model_folder) -> None:
+    copies = {**TEXTS, "d5": TEXTS["d1"]}  # d5 has the text of d1
+    first = {"d5": "d1"}
+    asked = {"d0": "q", "d1": "q", "d2": "q2", "d3": "q3"}
+    pairs = [Pair(query, copies[document], document, document, "labelled") for document, query in asked.items()]
+    negatives = [[negative("d2")], [negative("d3")], [Negative("d5", "d1", "bm25", 1, 1.0)], [negative("d0")]]
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model_folder)
+    made = Batches(pairs, negatives, copies.__getitem__, tokenizer, Spec(document_length=12), queries=4, hard=1, token_budget=99, seed=1)
+    for number in range(3):
+        batch, chosen = made(number), made.chosen(number)
+        documents = [document for i in chosen for document in (pairs[i].document, negatives[i][0].document)]
+        for row, i in enumerate(chosen):
+            answers = {pair.original for pair in pairs if pair.query == pairs[i].query}
+            for column, document in enumerate(documents):
+                assert batch["excluded"][row, column].item() == (first.get(document, document) in answers and column != 2 * row)
+            assert batch["own"][row] == 2 * row
+
+
+def test_processes_share_one_large_batch(tiny_model_folder, batches: Batches) -> None:
+    rest = (batches.text, batches.tokenizer, batches.spec)
+    one = Batches(batches.pairs, batches.negatives, *rest, queries=6, hard=2, token_budget=24, seed=1)
+    two = Batches(batches.pairs, batches.negatives, *rest, queries=3, hard=2, token_budget=24, seed=1, processes=2)
+    whole, shares = one(0), [two(0), two(1)]
+    assert torch.equal(whole["excluded"], torch.cat([share["excluded"] for share in shares]))
+    assert torch.equal(whole["own"], torch.cat([share["own"] for share in shares]))
+    assert one.groups(0) == two.groups(0) + two.groups(1)
+
+
+def test_a_teachers_scores_follow_their_documents(batches: Batches) -> None:
+    batches.teacher = np.arange(24, dtype=np.float32).reshape(6, 4)
+    for number in range(4):
+        scores = batches(number)["teacher"]
+        for row, (pair, picked) in zip(scores.tolist(), batches.groups(number), strict=True):
+            assert row == [4 * pair, *(4 * pair + 1 + j for j in picked)]
 
 
 def test_parts_hold_texts_of_similar_length(batches: Batches) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +36,18 @@ def test_chinese_sentences_end_without_spaces() -> None:
         "1786年在加爾各答舉行會議！",
         "這是第三句話。",
     ]
+
+
+def test_a_name_without_spaces_has_words_too() -> None:
+    name, text = "無人機攝影", "用遙控飛機從空中拍攝照片"
+    assert {from_title(Document("1", name, text), rng(seed)) for seed in range(40)} == {(name, text), (text, name)}
+
+
+def test_thai_is_cut_between_letters_not_before_marks() -> None:
+    text = "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอนหรือวรรณยุกต์เช่นเดียวกับภาษาจีน" * 3
+    assert all(unicodedata.category(text[start])[0] != "M" for start, _ in units(text))
+    query, rest = from_cloze(Document("1", "", text), rng())
+    assert len(query) >= 4 * 3 and len(rest) >= 5 * 3
 
 
 def test_text_without_a_full_stop_is_cut() -> None:

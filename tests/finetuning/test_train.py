@@ -13,7 +13,7 @@ import torch
 
 from retrolex.backbones import Spec, load_backbone, read_spec
 from retrolex.errors import UserError
-from retrolex.finetuning.losses import flops, info_nce
+from retrolex.finetuning.losses import flops, group_scores, info_nce, margin_mse
 from retrolex.finetuning.negatives import Negative
 from retrolex.finetuning.pairs import Pair
 from retrolex.finetuning.train import FinetuneOptions, Retriever, finetune
@@ -40,9 +40,10 @@ def test_length_sorted_parts_equal_one_padded_pass(tiny_model_folder: Path, name
     batch = {}
     for budget in (20, 10_000):
         made = Batches(PAIRS, NEGATIVES, TEXTS.__getitem__, tokenizer, SPECS[name], queries=4, hard=2, token_budget=budget, seed=0)
-        batch[budget] = {**made(0), "ramp": torch.tensor(0.5)}
-    model = Retriever(backbone, SPECS[name], special, 3.0, 0.1, 0.5).eval()
-    small, whole = model(**batch[20]), model(**batch[10_000])
+        batch[budget] = made(0)
+    options = FinetuneOptions(scale=3.0, flops=0.1, query_flops=0.5)
+    model = Retriever(backbone, SPECS[name], special, options).eval()
+    small, whole = (model([batch[budget]], torch.tensor(0.5)) for budget in (20, 10_000))
     assert len(batch[20]["documents"]["parts"]) > len(batch[10_000]["documents"]["parts"])
     for part, value in whole.items():
         torch.testing.assert_close(small[part], value, atol=1e-5, rtol=1e-4)
@@ -55,7 +56,8 @@ def test_lexicon_loss_is_the_full_computation(tiny_model_folder: Path) -> None:
     special = set(tokenizer.all_special_ids) - {tokenizer.mask_token_id}
     batches = Batches(PAIRS, NEGATIVES, TEXTS.__getitem__, tokenizer, SPECS["lexicon"], queries=4, hard=2, token_budget=64, seed=0)
     batch = batches(0)
-    losses = Retriever(backbone, SPECS["lexicon"], special, 1.0, 0.1, 0.5).eval()(**batch, ramp=torch.tensor(0.25))
+    options = FinetuneOptions(scale=1.0, flops=0.1, query_flops=0.5)
+    losses = Retriever(backbone, SPECS["lexicon"], special, options).eval()([batch], torch.tensor(0.25))
 
     def slowly(encoded: dict) -> torch.Tensor:
         rows = []
@@ -69,6 +71,18 @@ def test_lexicon_loss_is_the_full_computation(tiny_model_folder: Path) -> None:
     query, document = slowly(batch["queries"]), slowly(batch["documents"])
     expected = info_nce(query, document, excluded=batch["excluded"]) + 0.25 * (0.1 * flops(document) + 0.1 * 0.5 * flops(query))
     torch.testing.assert_close(losses["loss"], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_margin_loss_is_the_teachers_and_a_share_of_the_contrastive_one(tiny_model_folder: Path) -> None:
+    model = Retriever(load_backbone(tiny_model_folder)[0], SPECS["dense"], [0], FinetuneOptions(loss="margin_mse", contrastive=0.5))
+    generator = torch.Generator().manual_seed(0)
+    queries, documents, teacher = (torch.randn(*size, generator=generator) for size in ((3, 5), (9, 5), (3, 3)))
+    rows = {"queries": {"rows": torch.arange(3)}, "documents": {"rows": torch.arange(9)}}
+    batch = {**rows, "own": torch.tensor([0, 3, 6]), "excluded": None, "teacher": teacher}
+    losses = model.losses([(queries, documents)], [batch], torch.tensor(1.0))
+    scores = 20.0 * group_scores(queries, documents)  # vectors of length 1 are scaled so
+    expected = margin_mse(scores, teacher) + 0.5 * info_nce(queries, documents, scale=20.0)
+    torch.testing.assert_close(losses["loss"], expected)
 
 
 @pytest.mark.parametrize("name", ["dense", "lexicon"])
@@ -132,14 +146,14 @@ def test_dense_training_leaves_the_language_model_head_alone(tiny_model_folder: 
 
 
 def test_what_cannot_be_trained_says_so(tiny_model_folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="dupmae"):
-        run(tmp_path, tiny_model_folder, Spec("dupmae"))
     backbone, tokenizer = load_backbone(tiny_model_folder)
     with pytest.raises(UserError, match="at least two"):
         finetune(backbone, tokenizer, SPECS["dense"], PAIRS[:1], NEGATIVES[:1], TEXTS.__getitem__, tmp_path, OPTIONS)
     for options, reason in (
         (FinetuneOptions(hard=3), "3 hard negatives a query are asked for, 2 were mined"),
         (FinetuneOptions(queries=1), "1 queries"),
+        (FinetuneOptions(hard=2, loss="distill"), "a teacher's scores"),
+        (FinetuneOptions(hard=0, loss="margin_mse"), "a teacher's scores"),
     ):
         with pytest.raises(UserError, match=reason):
             run(tmp_path, tiny_model_folder, SPECS["dense"], options)

@@ -88,7 +88,7 @@ def test_8_another_positive_is_never_a_negative(tmp_path: Path) -> None:
     pairs = [pair("wing", "d1"), pair("wing", "d2"), pair("other", "d3")]
     mine(pairs, index.search, "bm25", ids, first, tmp_path, MiningOptions(per_query=3))
     assert {negative.document for row in read_negatives(tmp_path / NEGATIVES)[:2] for negative in row} == {"d3"}
-    mask = excluded([known_positives(pairs)["wing"]], ["d1", "d2", "d3"])
+    mask = excluded([known_positives(pairs)["wing"]], ["d1", "d2", "d3"], torch.tensor([0]))
     assert mask.tolist() == [[False, True, False]]
 
 

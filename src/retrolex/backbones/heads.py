@@ -90,10 +90,29 @@ def fit_head(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequ
     backbone.vocabulary_bias.zero_()
     after, gain = min((at_scale(backbone, gain, left_out), gain) for gain in GAINS)
     at_scale(backbone, gain, left_out)
-    terms = min(TERMS, backbone.vocabulary_size // 2)
-    strongest = [backbone.logits(state).amax(0).topk(terms).values[-1] for state, _, _ in states[:TEXTS_CHECKED]]
-    backbone.vocabulary_bias.sub_(torch.stack(strongest).mean())
+    level_terms(backbone, [state for state, _, _ in states])
     return {"loss_before": round(before, 3), "loss_after": round(after, 3), "gain": gain}
+
+
+def level_terms(backbone: Backbone, states: Sequence[Tensor]) -> None:
+    """Shift the bias so that texts with these last hidden states [n, H] have about TERMS terms each."""
+    terms = min(TERMS, backbone.vocabulary_size // 2)
+    strongest = [backbone.logits(state).amax(0).topk(terms).values[-1] for state in states[:TEXTS_CHECKED]]
+    backbone.vocabulary_bias.sub_(torch.stack(strongest).mean())
+
+
+@torch.no_grad()
+def blank_head(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], unigrams: np.ndarray) -> None:
+    """A head for a random encoder, whose hidden states hold no words yet: `unigram_head`, shifted so that lexicon vectors are not empty.
+
+    Args:
+        backbone: its head's parameters are overwritten.
+        texts: a sample of the collection.
+        unigrams: how often each vocabulary entry occurs in the collection [V].
+    """
+    unigram_head(backbone, unigrams)
+    states = hidden_states(backbone, tokenizer, texts[:TEXTS_CHECKED])
+    level_terms(backbone, [hidden for hidden, _, _ in states if len(hidden)])
 
 
 def hidden_states(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:

@@ -21,7 +21,7 @@ def pool(hidden: Tensor, attention_mask: Tensor, pooling: Literal["cls", "mean"]
 
 def text_mask(input_ids: Tensor, attention_mask: Tensor, special_ids: Tensor) -> Tensor:
     """Which positions [B, L] hold text: no padding, no special token. [MASK] counts as text, as in LexMAE's published code."""
-    return attention_mask.bool() & ~torch.isin(input_ids, special_ids)
+    return attention_mask.bool() & (input_ids.unsqueeze(-1) != special_ids).all(-1)  # torch.isin does not translate to ONNX
 
 
 def lexicon(backbone: Backbone, hidden: Tensor, mask: Tensor) -> Tensor:

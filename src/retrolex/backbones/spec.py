@@ -24,6 +24,7 @@ class Spec:
         normalize: whether dense vectors have length 1.
         document_length, query_length: longest input in tokens, specials included; what is longer is cut.
         document_prefix, query_prefix: text put in front, for models that were trained with one.
+        separator: what stands between a document's title and its text: a space, or special tokens by name (see `joining`).
         objective: what the model was last trained with, for the reader.
     """
 
@@ -34,6 +35,7 @@ class Spec:
     query_length: int = 64
     document_prefix: str = ""
     query_prefix: str = ""
+    separator: str = " "
     objective: str = "none"
 
 

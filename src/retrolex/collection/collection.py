@@ -66,7 +66,11 @@ class Collection:
     @cached_property
     def ids(self) -> list[str]:
         """All document ids, in order."""
-        return [id for batch in self._batches for id in batch.column("id").to_pylist()]
+        return list(self.each_id())
+
+    def each_id(self) -> Iterator[str]:
+        """All document ids, in order, without holding them in memory."""
+        return (id for batch in self._batches for id in batch.column("id").to_pylist())
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -21,7 +21,11 @@ class Document(NamedTuple):
     @property
     def full(self) -> str:
         """Title and text joined by one space; one part alone when the other is empty."""
-        return f"{self.title} {self.text}".strip()
+        return self.joined(" ")
+
+    def joined(self, separator: str) -> str:
+        """Title and text with a separator of one's own between them; one part alone when the other is empty."""
+        return f"{self.title}{separator}{self.text}".strip() if self.title and self.text else (self.title or self.text).strip()
 
 
 class Query(NamedTuple):

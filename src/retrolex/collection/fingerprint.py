@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 from pathlib import Path
 from typing import Any
 
-from retrolex import __version__
 from retrolex.artifacts import key_of, sha256
 from retrolex.collection.readers import reader_for
 
@@ -14,7 +12,7 @@ LISTED_FILES = 64  # beyond so many files, only their number, size and common ha
 
 
 def source_fingerprint(source: str | Path, reader: str | None = None) -> dict[str, Any]:
-    """Names, sizes and hashes of a source's files; for a collection that comes with retrolex, its name and the versions.
+    """Names, sizes and hashes of a source's files; for a source without files of its own, its name and versions.
 
     The source's own path is no part of it: a moved source is the same source.
 
@@ -23,8 +21,8 @@ def source_fingerprint(source: str | Path, reader: str | None = None) -> dict[st
     """
     name, chosen = reader_for(source, reader)
     paths = chosen.files(Path(source))
-    if name == "sample":
-        return {"reader": name, "sample": str(source), "python": platform.python_version(), "retrolex": __version__}
+    if (identity := chosen.identity(Path(source))) is not None:
+        return {"reader": name, **identity}
     source = Path(source)
     base = source if source.is_dir() else source.parent
     files = {path.relative_to(base).as_posix(): {"bytes": path.stat().st_size, "sha256": sha256(path)} for path in paths}

@@ -15,8 +15,9 @@ from typing import Any
 
 from retrolex.collection.arrow import DOCUMENTS, QRELS, QUERIES, TableWriter
 from retrolex.collection.documents import Document, Judgment, Query
+from retrolex.collection.ids import Ids
 from retrolex.collection.readers import reader_for
-from retrolex.collection.readers.records import Found, Place, Record, Reject
+from retrolex.collection.readers.records import Found, Place, Record, Reject, shortened
 from retrolex.errors import UserError
 from retrolex.progress import say, track
 
@@ -43,9 +44,10 @@ def import_collection(source: str | Path, target: Path, reader: str | None = Non
         raise UserError(f"the reader {name!r} takes no column names: its format has fixed ones", where=source)
     with _Importer(Path(source), Path(target)) as importer:
         for record in track(_unicode_only(chosen.read(Path(source), columns or {})), f"Reading {source}"):
-            if not importer.add(record):
-                first = _place_of(record, chosen.read(Path(source), columns or {}))
-                raise UserError(f"the id {record.item.id!r} has occurred before, at {first}", where=record.place, mend="give every row its own id")
+            importer.add(record)
+    for kind, ids in importer.ids.items():
+        if suspects := ids.repeated():
+            _refuse_repeated(kind, suspects, _unicode_only(chosen.read(Path(source), columns or {})))
     counts = {"reader": name, **importer.counts()}
     if not counts["documents"]:
         skipped = importer.first_reject
@@ -71,10 +73,19 @@ def _unicode_only(records: Iterator[Record]) -> Iterator[Record]:
         yield record
 
 
-def _place_of(again: Found, records: Iterator[Record]) -> Place:
-    """Where an id occurs first. Reading the source once more spares keeping the place of every id in memory."""
-    kind, id = type(again.item), again.item.id
-    return next(record.place for record in records if isinstance(record, Found) and isinstance(record.item, kind) and record.item.id == id)
+def _refuse_repeated(kind: type, suspects: set[int], records: Iterator[Record]) -> None:
+    """Name the first id that occurs twice, and both places. Reading the source once more spares keeping every id in memory.
+
+    Raises:
+        UserError: unless all suspects only happened to have equal hashes.
+    """
+    first: dict[str, Place] = {}
+    for record in records:
+        if isinstance(record, Found) and isinstance(record.item, kind) and hash(record.item.id) in suspects:
+            id = record.item.id
+            if id in first:
+                raise UserError(f"the id {shortened(id)} has occurred before, at {first[id]}", where=record.place, mend="give every row its own id")
+            first[id] = record.place
 
 
 class _Importer:
@@ -89,7 +100,7 @@ class _Importer:
             kind: self._closing.enter_context(open(target / f"{kind}.jsonl", "w", encoding="utf-8", errors="backslashreplace", newline="\n"))  # noqa: SIM115
             for kind in ("rejects", "warnings")
         }
-        self._ids: dict[type, set[str]] = {Document: set(), Query: set()}
+        self.ids: dict[type, Ids] = {Document: Ids(), Query: Ids()}
         self._counted: Counter[str] = Counter()
         self._judgments: Counter[str] = Counter()
         self.first_reject: Reject | None = None
@@ -100,28 +111,25 @@ class _Importer:
     def __exit__(self, *error: Any) -> None:
         self._closing.__exit__(*error)
 
-    def add(self, record: Record) -> bool:
-        """Take one record. False when its id is taken already, in which case it is not written."""
+    def add(self, record: Record) -> None:
+        """Take one record."""
         if isinstance(record, Reject):
             self.first_reject = self.first_reject or record
             self._list("rejects", record.place, record.reason)
-            return True
+            return
         item = record.item
         if isinstance(item, Judgment):
             self._judgments[item.split] += 1
             self._check(item, record.place)
-        elif item.id in self._ids[type(item)]:
-            return False
         else:
-            self._ids[type(item)].add(item.id)
+            self.ids[type(item)].add(item.id)
             self._counted["empty documents"] += isinstance(item, Document) and not item.full
         self._tables[type(item)].add(item)
-        return True
 
     def _check(self, judgment: Judgment, place: Place) -> None:
         for kind, id in ((Query, judgment.query), (Document, judgment.document)):
-            if id not in self._ids[kind]:
-                self._list("warnings", place, f"a judgment of the {kind.__name__.lower()} {id!r}, which is not in the collection")
+            if id not in self.ids[kind]:
+                self._list("warnings", place, f"a judgment of the {kind.__name__.lower()} {shortened(id)}, which is not in the collection")
 
     def _list(self, kind: str, place: Place, reason: str) -> None:
         self._counted[kind] += 1
@@ -132,9 +140,9 @@ class _Importer:
     def counts(self) -> dict[str, Any]:
         """What has been taken so far."""
         return {
-            "documents": len(self._ids[Document]),
+            "documents": len(self.ids[Document]),
             "empty documents": self._counted["empty documents"],
-            "queries": len(self._ids[Query]),
+            "queries": len(self.ids[Query]),
             "judgments": dict(sorted(self._judgments.items())),
             "rejects": self._counted["rejects"],
             "warnings": self._counted["warnings"],

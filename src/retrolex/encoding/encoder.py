@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -13,8 +14,13 @@ import torch
 from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start
 from retrolex.backbones.precision import bf16_pays, device
 from retrolex.backbones.representations import lexicon, pool, text_mask
+from retrolex.errors import UserError
+from retrolex.tokens import Tokens, tokenizer_hash
 
 Kind = Literal["document", "query"]
+REPRESENTATIONS = ("dense", "lexicon")
+BUDGETS = {"cpu": 4096, "cuda": 32768}  # tokens a batch; on a CPU more are no faster, and cost padding and memory
+WIDE = 64  # texts whose vocabulary-wide rows are held at a time: 8 MB at V = 30,522
 
 
 class Encoder:
@@ -25,17 +31,23 @@ class Encoder:
         representation: ``dense`` or ``lexicon``; what the folder says by default.
         spec: how vectors are made, in place of what the folder says.
         top_k: keep the K largest weights of a lexicon *document* (LexMAE, appendix D); None keeps all.
-        token_budget: tokens a batch, padding included.
+        token_budget: tokens a batch, padding included; what suits the device by default.
     """
 
     def __init__(
-        self, start: str | Path, representation: str | None = None, *, spec: Spec | None = None, top_k: int | None = None, token_budget: int = 8192
+        self,
+        start: str | Path,
+        representation: str | None = None,
+        *,
+        spec: Spec | None = None,
+        top_k: int | None = None,
+        token_budget: int | None = None,
     ):
         self.spec = spec or read_spec(Path(resolve_start(str(start))))
         self.backbone, self.tokenizer = load_backbone(start)
         self.representation = representation or self.spec.representation
-        self.top_k, self.token_budget = top_k, token_budget
         self.device = device()
+        self.top_k, self.token_budget = top_k, token_budget or BUDGETS[self.device.type]
         self.backbone.to(self.device, torch.bfloat16 if bf16_pays() else torch.float32)
         self.special_ids = torch.tensor(sorted(set(self.tokenizer.all_special_ids) - {self.tokenizer.mask_token_id}), device=self.device)
 
@@ -50,9 +62,12 @@ class Encoder:
         Returns:
             dense: float32 [n, H]; lexicon: float32 CSR [n, V] with sorted terms.
         """
-        if not texts:
+        return self.encode_tokens(self.tokens(texts, kind) if texts else [], kind)
+
+    def encode_tokens(self, tokens: Sequence[Sequence[int]], kind: Kind = "document") -> np.ndarray | sp.csr_array:
+        """`encode` for texts that are token ids already, special tokens included (`tokens`, `framed`)."""
+        if not tokens:
             return np.zeros((0, self.width), np.float32) if self.representation == "dense" else sp.csr_array((0, self.width), dtype=np.float32)
-        tokens = self.tokens(texts, kind)
         order = np.argsort([-len(row) for row in tokens], kind="stable")
         parts = [self.forward([tokens[i] for i in batch], kind) for batch in self.batches(order, tokens)]
         back = np.empty(len(order), np.int64)
@@ -66,7 +81,44 @@ class Encoder:
         )
         return self.tokenizer([prefix + text for text in texts], truncation=True, max_length=length)["input_ids"]
 
-    def batches(self, order: np.ndarray, tokens: list[list[int]]) -> list[list[int]]:
+    @cached_property
+    def frame(self) -> tuple[list[int], list[int]]:
+        """What stands before and after the ids of a document: the special tokens, and the document prefix after the first.
+
+        Raises:
+            UserError: the tokenizer does not put one token before a text and one after.
+        """
+        special = self.tokenizer("")["input_ids"]
+        if len(special) != 2:
+            found = f"the tokenizer frames a text by {len(special)} special tokens (expected one before, one after)"
+            raise UserError(found, where=self.tokenizer.name_or_path)
+        prefix = self.tokenizer(self.spec.document_prefix.rstrip(), add_special_tokens=False)["input_ids"]
+        return [special[0], *prefix], special[1:]
+
+    @property
+    def room(self) -> int:
+        """Ids of a document that one input holds."""
+        return self.spec.document_length - sum(map(len, self.frame))
+
+    def framed(self, ids: np.ndarray) -> list[int]:
+        """Ids of a document or a window of one, cut to the model's length and put into the frame."""
+        before, after = self.frame
+        return [*before, *ids[: self.room].tolist(), *after]
+
+    def characters(self, text: str, start: int, stop: int) -> tuple[int, int]:
+        """Where the tokens from `start` up to, not including, `stop` of a document's text lie in it."""
+        if start == stop:
+            return 0, 0
+        offsets = self.tokenizer(text, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+        return offsets[start][0], offsets[stop - 1][1]
+
+    def reads(self, tokens: Tokens) -> bool:
+        """Whether `framed` rows of this cache are what `tokens` makes of the texts: the tokenizer is the same and cuts on the right, and
+        no prefix can melt into the first word."""
+        same = tokens.description["tokenizer"] == tokenizer_hash(self.tokenizer)
+        return same and not self.spec.document_prefix and self.tokenizer.truncation_side == "right" and len(self.tokenizer("")["input_ids"]) == 2
+
+    def batches(self, order: np.ndarray, tokens: Sequence[Sequence[int]]) -> list[list[int]]:
         """Consecutive runs of `order` (longest first), each within the token budget once padded."""
         batches: list[list[int]] = []
         for i in order.tolist():
@@ -77,7 +129,7 @@ class Encoder:
         return batches
 
     @torch.inference_mode()
-    def forward(self, rows: list[list[int]], kind: Kind) -> np.ndarray | sp.csr_array:
+    def forward(self, rows: Sequence[Sequence[int]], kind: Kind) -> np.ndarray | sp.csr_array:
         """Vectors of one batch of token rows, the longest first."""
         ids = torch.full((len(rows), len(rows[0])), self.tokenizer.pad_token_id, dtype=torch.long)
         attention = torch.zeros_like(ids)
@@ -91,6 +143,11 @@ class Encoder:
             if self.spec.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=-1)
             return vectors.float().cpu().numpy()
+        parts = zip(*(tensor.split(WIDE) for tensor in (hidden, ids, attention)), strict=True)
+        return sp.vstack([self.weigh(*part, kind) for part in parts], format="csr")
+
+    def weigh(self, hidden: torch.Tensor, ids: torch.Tensor, attention: torch.Tensor, kind: Kind) -> sp.csr_array:
+        """Sparse vectors of a few texts, of hidden states [B, L, H]."""
         weights = lexicon(self.backbone, hidden, text_mask(ids, attention, self.special_ids)).float()
         return sparse(weights, self.top_k if kind == "document" else None)
 
@@ -98,6 +155,8 @@ class Encoder:
 def sparse(weights: torch.Tensor, top_k: int | None = None) -> sp.csr_array:
     """The positive weights of [B, V] as CSR; of each row the `top_k` largest, equal weights in term order."""
     if top_k is not None and top_k < weights.shape[1]:
-        kept = torch.argsort(weights, dim=1, descending=True, stable=True)[:, :top_k]
-        weights = torch.zeros_like(weights).scatter_(1, kept, weights.gather(1, kept))
+        least = weights.topk(top_k, dim=1).values[:, -1:]
+        above, level = weights > least, weights == least
+        room = top_k - above.sum(1, keepdim=True)
+        weights = torch.where(above | (level & (level.cumsum(1) <= room)), weights, 0.0)
     return sp.csr_array(weights.cpu().numpy())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from retrolex.errors import UserError
-from retrolex.evaluation.evaluate import evaluate
+from retrolex.evaluation.evaluate import Evaluation, evaluate
 from retrolex.evaluation.measures import DEFAULT_MEASURES
 from retrolex.evaluation.policy import Policy
 from retrolex.evaluation.presets import preset
@@ -56,8 +56,22 @@ def compare_files(
     """
     qrels, measures = read_qrels(qrels_path), list(measures)
     names = row_names([Path(path) for path in run_paths])
-    rows = [Row(name, evaluate(read_run(path), qrels, measures, policy)) for name, path in zip(names, run_paths, strict=True)]
-    return results(rows, baseline)
+    found = [evaluate(read_run(path), qrels, measures, policy) for path in run_paths]
+    if policy is not None and policy.missing == "exclude":
+        found = shared(found)
+    return results([Row(name, evaluation) for name, evaluation in zip(names, found, strict=True)], baseline)
+
+
+def shared(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    """The evaluations over the queries that all of them measured, so that their averages can be compared.
+
+    Raises:
+        UserError: there is no such query.
+    """
+    common = set.intersection(*(set(evaluation.queries) for evaluation in evaluations))
+    if not common:
+        raise UserError("no query has a hit in every run", mend="let queries without a hit count 0 (--missing zero)")
+    return [evaluation.only(common) for evaluation in evaluations]
 
 
 def row_names(paths: Sequence[Path]) -> list[str]:
@@ -76,19 +90,70 @@ def save(found: Results, path: Path) -> None:
         UserError: another ending, or no such folder.
     """
     path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise UserError(f"cannot write results as {path.suffix or 'a file without an ending'}", where=path, mend=f"end it in {', '.join(SUFFIXES)}")
-    if not path.parent.is_dir():
-        raise UserError("no such folder", where=path.parent, mend="make it first, or write somewhere else")
+    check_savable(path)
     path.write_text(getattr(found, SUFFIXES[path.suffix])(), encoding="utf-8", newline="\n")
 
 
+def check_savable(path: Path, suffixes: Iterable[str] = tuple(SUFFIXES)) -> None:
+    """Refuse a file that could not be written, before anything is computed.
+
+    Raises:
+        UserError: another ending than those, or no such folder.
+    """
+    if path.suffix not in suffixes:
+        raise UserError(f"cannot write results as {path.suffix or 'a file without an ending'}", where=path, mend=f"end it in {', '.join(suffixes)}")
+    if not path.parent.is_dir():
+        raise UserError("no such folder", where=path.parent, mend="make it first, or write somewhere else")
+
+
+def save_per_query(found: Results, path: Path) -> None:
+    """Write the value of every query, system and measure, and its change against the baseline, to a ``.csv`` file.
+
+    Raises:
+        UserError: another ending, or no such folder.
+    """
+    check_savable(Path(path), (".csv",))
+    Path(path).write_text(found.per_query(), encoding="utf-8", newline="\n")
+
+
+def measure_command(
+    runs: Sequence[Path],
+    qrels: Path,
+    measures: str | None,
+    preset_name: str | None,
+    save_to: Path | None,
+    per_query: Path | None,
+    **changes: object,
+) -> None:
+    """Measure, print and save: all of ``retrolex evaluate`` and ``retrolex compare``.
+
+    Args:
+        runs: run files, the baseline first.
+        qrels: judgments.
+        measures: names, separated by spaces.
+        preset_name, changes: see `settings`.
+        save_to, per_query: where to write the table, and the values query by query.
+    """
+    if save_to:
+        check_savable(save_to)
+    if per_query:
+        check_savable(per_query, (".csv",))
+    found = compare_files(runs, qrels, *settings(measures.split() if measures else None, preset_name, **changes))
+    show(found)
+    if save_to:
+        save(found, save_to)
+    if per_query:
+        save_per_query(found, per_query)
+
+
 def show(found: Results) -> None:
-    """Print the table, and of every other system the verdict against the baseline by the first measure."""
+    """Print the table, the differences from the baseline, and of every other system the verdict by the first measure."""
     from rich.console import Console
 
     console = Console()
     console.print(found.rich())
+    if found.comparison:
+        console.print(found.rich_differences())
     for difference in found.comparison.differences if found.comparison else ():
         if difference.measure == found.measures[0]:
             console.print(difference.verdict(), highlight=False, markup=False, soft_wrap=True)

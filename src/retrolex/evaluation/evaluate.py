@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,14 +25,14 @@ class Evaluation:
     Attributes:
         queries: ids of the measured queries, in the order of the judgments.
         values: measure -> one float64 a query, shape (queries,), in the order of `queries`.
-        judged: mean over the queries of the share of the first ten hits that have a judgment.
+        judged_shares: of each query, the share of the first ten hits that have a judgment, shape (queries,).
         policy: what the values were taken under.
         counts: what the policy met.
     """
 
     queries: list[str]
     values: dict[str, np.ndarray]
-    judged: float
+    judged_shares: np.ndarray
     policy: Policy
     counts: Counts
 
@@ -44,6 +44,22 @@ class Evaluation:
     def mean(self, measure: str) -> float:
         """Average of a measure over the queries."""
         return float(self.values[measure].mean())
+
+    @property
+    def judged(self) -> float:
+        """Average of the judged shares."""
+        return float(self.judged_shares.mean())
+
+    def only(self, queries: Collection[str]) -> Evaluation:
+        """The same for some of the queries; the others are counted as excluded for another run's sake."""
+        kept = np.array([query in queries for query in self.queries])
+        return Evaluation(
+            [query for query in self.queries if query in queries],
+            {measure: values[kept] for measure, values in self.values.items()},
+            self.judged_shares[kept],
+            self.policy,
+            replace(self.counts, queries=int(kept.sum()), unshared=int((~kept).sum())),
+        )
 
     def describe(self) -> list[str]:
         """Policy and counts in words: the small print of every figure."""
@@ -64,9 +80,11 @@ def evaluate(run: Run, qrels: Qrels, measures: Iterable[str] = DEFAULT_MEASURES,
     import ir_measures
 
     policy = policy or Policy()
-    wanted = parse_measures(measures)
+    wanted = parse_measures(measures, policy.relevance)
     qrels = {str(query): {str(document): int(grade) for document, grade in judged.items()} for query, judged in qrels.items()}
     ranking, counts = apply_policy(run, qrels, policy)
+    if counts.unanswered and not counts.queries:
+        raise UserError("the run has no hit for any query with a relevant document", mend="check that run and judgments name queries alike")
     if not counts.queries:
         raise UserError("no query has a relevant document (a grade of at least 1), so there is nothing to average", mend="check the judgments")
     position = {query: i for i, query in enumerate(ranking)}
@@ -80,4 +98,4 @@ def evaluate(run: Run, qrels: Qrels, measures: Iterable[str] = DEFAULT_MEASURES,
         sum(document in qrels[query] for document in documents[:10]) / len(documents[:10]) if documents else 0.0
         for query, documents in ranking.items()
     ]
-    return Evaluation(list(ranking), {repr(measure): columns[measure] for measure in wanted}, float(np.mean(judged)), policy, counts)
+    return Evaluation(list(ranking), {repr(measure): columns[measure] for measure in wanted}, np.array(judged), policy, counts)

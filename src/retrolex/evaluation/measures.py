@@ -35,8 +35,11 @@ SENTENCE_TRANSFORMERS = re.compile(r"^(?:.*_)?(?:cosine|dot|euclidean|manhattan)
 GRAMMAR = re.compile(r"^(?P<name>[^\W\d]\w*?)(?:\((?P<params>.*)\))?(?:(?:@|_at_|[_.])(?P<cutoff>\d+))?$")
 
 
-def parse_measure(name: str) -> Measure:
+def parse_measure(name: str, relevance: int = 1) -> Measure:
     """The measure that `name` stands for; ``repr`` of it is the canonical name.
+
+    Args:
+        relevance: lowest grade that counts as relevant where the measure has such a level and the name does not state it.
 
     Raises:
         UserError: no such measure, a wrong parameter, or one that cannot be computed from a run and judgments alone.
@@ -52,6 +55,8 @@ def parse_measure(name: str) -> Measure:
         params = _parameters(found["params"])
         if found["cutoff"] is not None:
             params[kind.AT_PARAM] = int(found["cutoff"])
+        if relevance > 1 and "rel" in kind.SUPPORTED_PARAMS:
+            params.setdefault("rel", relevance)
         required = [key for key, info in kind.SUPPORTED_PARAMS.items() if info.required and key not in params]
         if required or params.get("cutoff", 1) < 1:
             raise ValueError(f"it needs a {required[0]}" if required else "a cutoff is at least 1")
@@ -65,9 +70,9 @@ def parse_measure(name: str) -> Measure:
     return measure
 
 
-def parse_measures(names: Iterable[str]) -> list[Measure]:
+def parse_measures(names: Iterable[str], relevance: int = 1) -> list[Measure]:
     """Parse several names, keeping their order; two spellings of one measure give one measure."""
-    return list(dict.fromkeys(parse_measure(name) for name in names))
+    return list(dict.fromkeys(parse_measure(name, relevance) for name in names))
 
 
 def canonical(name: str) -> str:

@@ -24,9 +24,9 @@ PRESETS = {
     ),
     "msmarco-document": Preset(("RR@100", "R@100", "nDCG@10"), Policy(depth=100), "MS MARCO document ranking, dev: RR@100 is the headline"),
     "trec-dl": Preset(
-        ("nDCG@10", "RR(rel=2)@10", "R(rel=2)@1000", "AP(rel=2)"),
-        Policy(depth=1000),
-        "TREC Deep Learning, passages: grades 0 to 3, of which 2 and 3 count as relevant; for documents use level 1: RR@10, R@100, AP",
+        ("nDCG@10", "RR@10", "R@1000", "AP"),
+        Policy(depth=1000, relevance=2),
+        "TREC Deep Learning, passages: grades 0 to 3, of which 2 and 3 count as relevant; for documents --relevance 1 and --depth 100",
     ),
     "beir": Preset(
         ("nDCG@10", "R@100"),

@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from retrolex.index.base import Run
 
 
-def order(documents: list[str], scores: np.ndarray) -> tuple[list[str], bool]:
-    """Documents by score, then id, both descending, and whether any scores were equal.
+def order(documents: list[str], scores: np.ndarray, ties: str = "descending") -> tuple[list[str], bool]:
+    """Documents by falling score, equal ones as `ties` says, and whether any scores were equal.
 
     Args:
         documents: ids, in any order.
         scores: (documents,) float32: trec_eval holds scores in single precision, and so decides there what is a tie.
+        ties: see `Policy`.
     """
     if (scores[1:] < scores[:-1]).all():  # most runs come sorted and without ties, and stay as they are
         return documents, False
-    ranked = sorted(zip(scores.tolist(), documents, strict=True), reverse=True)
+    ranked = list(zip(scores.tolist(), documents, strict=True))
+    if ties != "run":
+        ranked.sort(key=lambda hit: hit[1], reverse=ties == "descending")
+    ranked.sort(key=lambda hit: -hit[0])  # stable: equal scores stay in the order they have
     return [document for _, document in ranked], any(a[0] == b[0] for a, b in pairwise(ranked))
 
 
@@ -44,6 +48,7 @@ def apply_policy(run: Run, qrels: Qrels, policy: Policy) -> tuple[dict[str, list
     measured = [query for query, judged in qrels.items() if any(grade >= 1 for grade in judged.values())]
     ranking: dict[str, list[str]] = {}
     tied = zeros = selves = 0
+    answered = 0
     for query in measured:
         documents, scores = _columns(query, run.get(query, ()))
         if policy.zero_scores == "drop" and (scores == 0).any():
@@ -53,11 +58,14 @@ def apply_policy(run: Run, qrels: Qrels, policy: Policy) -> tuple[dict[str, list
             selves += 1
             scores = np.delete(scores, documents.index(query))
             documents.remove(query)
-        documents, ties = order(documents, scores.astype(np.float32))
-        ranking[query], tied = documents[: policy.depth], tied + ties
+        if not documents and policy.missing == "exclude":
+            continue
+        documents, ties = order(documents, scores.astype(np.float32), policy.ties)
+        ranking[query], tied, answered = documents[: policy.depth], tied + ties, answered + bool(documents)
     counts = Counts(
-        queries=len(measured),
-        missing=sum(not documents for documents in ranking.values()),
+        queries=len(ranking),
+        missing=len(ranking) - answered,
+        unanswered=len(measured) - len(ranking),
         without_relevant=len(qrels) - len(measured),
         unjudged=sum(query not in qrels for query in run),
         tied=tied,

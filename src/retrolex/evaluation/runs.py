@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
+from retrolex.collection.readers.qrels import is_header
 from retrolex.errors import UserError
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def read_run(path: Path, form: Format | None = None) -> Run:
     """Read a run of any of the formats; `form` names it where looking at the file is not enough.
 
     Hits come back sorted by score, equal scores in the order of the file. Without `form`, three columns are taken for
-    MS MARCO's when the third counts 1, 2, 3 ... for every query, and for Tevatron's otherwise. A rank r is read as the score 1/r.
+    MS MARCO's when the third counts 1, 2, 3 ... (or, as PyTerrier does, 0, 1, 2 ...) for every query, and for Tevatron's
+    otherwise. A rank r, counted from 1, is read as the score 1/r.
 
     Raises:
         UserError: with file and line, when a line is not of the format, names a document twice, or its score is no finite number.
@@ -98,8 +100,8 @@ def read_qrels(path: Path) -> Qrels:
             )
         query, document, grade = fields[0], fields[-2], fields[-1]
         value = _number(grade)
-        if value is None and position == 0:
-            continue  # the header
+        if position == 0 and is_header(fields):
+            continue
         if value is None or value != int(value) or abs(value) > LARGEST_GRADE:
             raise UserError(f"the grade is {grade!r}, expected a whole number such as 0, 1 or 2", where=where)
         if qrels.setdefault(query, {}).setdefault(document, int(value)) != int(value):
@@ -170,20 +172,23 @@ def _text_rows(path: Path, form: Format | None) -> Iterator[tuple[int, str, str,
         if score is None:
             _refuse(path, number, form or ("trec" if width == 6 else "tevatron" if width == 3 else None))
         rows.append((number, fields[0], fields[2 if width == 6 else 1], score))
-    ranks = form == "msmarco" or (form is None and width == 3 and _counts_up(rows))
-    for number, query, document, score in rows:
-        if ranks and score < 1:
-            _refuse(path, number, "msmarco")
-        yield number, query, document, 1 / score if ranks else score
+    if form == "msmarco" or (form is None and width == 3 and _counts_up(rows)):
+        zero = any(rank == 0 for *_, rank in rows)
+        for number, _, _, rank in rows:
+            if rank < 0 or rank != int(rank):
+                _refuse(path, number, "msmarco")
+        rows = [(number, query, document, 1 / (rank + zero)) for number, query, document, rank in rows]
+    yield from rows
 
 
 def _counts_up(rows: list[tuple[int, str, str, float]]) -> bool:
-    """Whether the third column counts 1, 2, 3 ... for every query."""
-    count: dict[str, int] = {}
+    """Whether the third column counts upwards by one for every query, from 1 or from 0."""
+    following: dict[str, float] = {}
+    first = rows[0][3] if rows else 0
     for _, query, _, value in rows:
-        count[query] = count.get(query, 0) + 1
-        if value != count[query]:
+        if first not in (0, 1) or value != following.get(query, first):
             return False
+        following[query] = value + 1
     return True
 
 

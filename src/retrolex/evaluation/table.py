@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrolex.evaluation.comparison import Comparison, compare
+from retrolex.evaluation.comparison import Comparison, compare, p_text
 from retrolex.evaluation.significance import Interval, intervals
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from retrolex.evaluation.evaluate import Evaluation
 
+TESTED = "Two-sided p of the paired t and randomisation tests, Holm-corrected over all rows; marks go by the randomisation test."
 MARKS = {"better": "▲", "worse": "▼", "same": "", "baseline": ""}
 
 
@@ -84,28 +85,45 @@ class Results:
             lines.append(line)
         return lines
 
+    def differences(self) -> list[list[str]]:
+        """Header and rows as text: every other system's change against the baseline, its wins and losses, and both tests."""
+        if self.comparison is None:
+            return []
+        lines = [["System", "Measure", f"Against {self.comparison.baseline}", "Wins / ties / losses", "t test", "Randomisation"]]
+        for d in self.comparison.differences:
+            change = f"{d.change.mean:+.3f} [{d.change.low:+.3f}, {d.change.high:+.3f}] {MARKS[self.standing(d.system, d.measure)]}".rstrip()
+            lines.append([d.system, d.measure, change, f"{d.wins:,} / {d.ties:,} / {d.losses:,}", p_text(d.p_t_holm), p_text(d.p_holm)])
+        return lines
+
     def rich(self) -> Table:
         """A table for the terminal, the small print beneath it."""
-        from rich.table import Table
+        return _rich(self.cells(), self.notes(), whole=len(self.measures) + 1)
 
-        header, *body = self.cells()
-        table = Table(caption="\n".join(self.notes()), caption_justify="left", caption_style="dim")
-        for i, title in enumerate(header):
-            table.add_column(title, justify="right" if i else "left", no_wrap=i > len(self.measures))
-        for line in body:
-            table.add_row(*line)
-        return table
+    def rich_differences(self) -> Table:
+        """The differences for the terminal."""
+        return _rich(self.differences(), [TESTED], whole=3)
 
     def markdown(self) -> str:
-        """A markdown table, the small print beneath it."""
-        header, *body = [[cell.replace("|", "\\|") for cell in line] for line in self.cells()]
-        rule = ["---", *["---:"] * (len(header) - 1)]
-        return (
-            "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *body])
-            + "\n\n"
-            + "\n".join(f"- {note}" for note in self.notes())
-            + "\n"
-        )
+        """The table and the differences in markdown, the small print beneath them."""
+        parts = [_markdown(self.cells()), "".join(f"- {note}\n" for note in self.notes())]
+        if self.comparison:
+            parts += [_markdown(self.differences()), f"- {TESTED}\n"]
+        return "\n".join(parts)
+
+    def per_query(self) -> str:
+        """The value of every query, system and measure, and its change against the baseline, as csv."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["query", "system", "measure", "value", "change"])
+        base = next((row for row in self.rows if self.comparison and row.name == self.comparison.baseline), None)
+        for row in self.rows:
+            for measure in self.measures:
+                values = row.evaluation.values[measure]
+                before = base.evaluation.values[measure] if base else values
+                changes = ["" for _ in values] if base in (None, row) else (values - before).round(12).tolist()
+                names = zip(row.evaluation.queries, values.tolist(), changes, strict=True)
+                writer.writerows([query, row.name, measure, value, change] for query, value, change in names)
+        return text.getvalue()
 
     def records(self) -> list[dict[str, Any]]:
         """One flat record a system and measure, with every figure unrounded."""
@@ -148,6 +166,26 @@ def results(rows: Sequence[Row], baseline: str | None = None) -> Results:
     rows = list(rows)
     comparison = compare({row.name: row.evaluation for row in rows}, baseline or rows[0].name) if len(rows) > 1 else None
     return Results(rows, {row.name: intervals(row.evaluation) for row in rows}, comparison)
+
+
+def _rich(lines: list[list[str]], notes: list[str], whole: int) -> Table:
+    """A table for the terminal; columns from number `whole` on are never broken over lines."""
+    from rich.table import Table
+
+    header, *body = lines
+    table = Table(caption="\n".join(notes), caption_justify="left", caption_style="dim")
+    for i, title in enumerate(header):
+        table.add_column(title, justify="right" if i else "left", no_wrap=i >= whole)
+    for line in body:
+        table.add_row(*line)
+    return table
+
+
+def _markdown(lines: list[list[str]]) -> str:
+    """A markdown table."""
+    header, *body = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "".join("| " + " | ".join(line) + " |\n" for line in [header, rule, *body])
 
 
 def human_bytes(count: int | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,10 @@ class Batches:
         queries: pairs a batch.
         hard: hard negatives a pair.
         token_budget: tokens that go through the encoder at once, padding included.
+        teacher: scores of every pair's positive and then of its negatives in their order, float32 [pairs, 1 + negatives].
+        processes: how many train together, each with a batch of its own: numbers p * processes to p * processes + processes - 1 make
+            one large batch, of which each sees its own queries and what all documents are to them.
+        known: query text -> originals that answer it, besides those of `pairs`: no negatives of it either.
     """
 
     def __init__(
@@ -41,11 +45,16 @@ class Batches:
         hard: int,
         token_budget: int,
         seed: int,
+        teacher: np.ndarray | None = None,
+        processes: int = 1,
+        known: Mapping[str, set[str]] | None = None,
     ):
         self.pairs, self.negatives, self.text = pairs, negatives, text
         self.tokenizer, self.spec = tokenizer, spec
         self.queries, self.hard, self.token_budget, self.seed = min(queries, len(pairs)), hard, token_budget, seed
-        self.known = known_positives(pairs)
+        self.teacher, self.processes = teacher, processes
+        known = known or {}
+        self.known = {query: found | known.get(query, set()) for query, found in known_positives(pairs).items()}
 
     def __len__(self) -> int:
         """Batches in one pass over the pairs; the remainder joins the next pass's luck of the draw."""
@@ -55,23 +64,45 @@ class Batches:
         """Tokens of a batch, and which documents are no negatives of which query.
 
         Returns:
-            ``queries`` and ``documents``: see `encoded`; ``excluded``: bool [Q, Q * G], see `losses.info_nce`.
+            ``queries`` and ``documents``: see `encoded`; ``own`` [Q]: the column of each query's positive among all processes' documents;
+            ``excluded``: bool [Q, processes * Q * G], see `losses.info_nce`; with a teacher, ``teacher`` [Q, G]: its scores.
         """
-        chosen = self.chosen(number)
-        rng = np.random.default_rng((self.seed, 1, number))
-        texts, originals = [], []
-        for i in chosen:
-            pair = self.pairs[i]
-            picked = [self.negatives[i][j] for j in sorted(rng.permutation(len(self.negatives[i]))[: self.hard])]
-            texts += [pair.positive, *(self.text(negative.document) for negative in picked)]
-            originals += [pair.original, *(negative.original for negative in picked)]
-        pairs = [self.pairs[i] for i in chosen]
+        place = number % self.processes
+        groups = [self.groups(peer) for peer in range(number - place, number - place + self.processes)]
+        originals = [original for peer in groups for i, picked in peer for original in self.originals(i, picked)]
+        pairs = [self.pairs[i] for i, _ in groups[place]]
+        texts = [text for i, picked in groups[place] for text in self.texts(i, picked)]
+        size = len(texts) // len(pairs)
+        own = torch.arange(len(pairs)) * size + place * len(texts)
         prefixes = self.spec.query_prefix, self.spec.document_prefix
-        return {
+        batch = {
             "queries": self.encoded([prefixes[0] + pair.query for pair in pairs], self.spec.query_length),
             "documents": self.encoded([prefixes[1] + text for text in texts], self.spec.document_length),
-            "excluded": excluded([self.known[pair.query] for pair in pairs], originals),
+            "own": own,
+            "excluded": excluded([self.known[pair.query] for pair in pairs], originals, own),
         }
+        if self.teacher is not None:
+            columns = [[0, *(1 + j for j in picked)] for _, picked in groups[place]]
+            batch["teacher"] = torch.tensor(np.stack([self.teacher[i][row] for (i, _), row in zip(groups[place], columns, strict=True)]))
+        return batch
+
+    def groups(self, number: int) -> list[tuple[int, list[int]]]:
+        """Batch `number`'s pairs, and which of their negatives it holds; the same in every process."""
+        turn = number // len(self)
+        return [(i, self.picked(turn, i)) for i in self.chosen(number)]
+
+    def picked(self, turn: int, pair: int) -> list[int]:
+        """The negatives that a pair is seen with in a pass over the pairs."""
+        rng = np.random.default_rng((self.seed, 1, turn, pair))
+        return sorted(rng.permutation(len(self.negatives[pair]))[: self.hard].tolist())
+
+    def texts(self, pair: int, picked: list[int]) -> list[str]:
+        """The documents of a group, the positive first."""
+        return [self.pairs[pair].positive, *(self.text(self.negatives[pair][j].document) for j in picked)]
+
+    def originals(self, pair: int, picked: list[int]) -> list[str]:
+        """Their originals."""
+        return [self.pairs[pair].original, *(self.negatives[pair][j].original for j in picked)]
 
     def chosen(self, number: int) -> list[int]:
         """Which pairs batch `number` holds."""
@@ -113,18 +144,22 @@ def padded(rows: list[list[int]], pad: int) -> dict[str, Tensor]:
     return {"input_ids": ids, "attention_mask": mask}
 
 
-def excluded(positives: Sequence[set[str]], originals: Sequence[str]) -> Tensor:
+def excluded(positives: Sequence[set[str]], originals: Sequence[str], own: Tensor) -> Tensor:
     """Documents that answer a query, or have the text of one that does, other than the positive it is trained on.
 
     Args:
         positives: originals that answer each query.
-        originals: of the batch's documents, group after group, the positive first.
+        originals: of the batch's documents [N].
+        own: column of the positive that each query is trained on [Q].
 
     Returns:
-        bool [Q, Q * G].
+        bool [Q, N].
     """
-    size = len(originals) // len(positives)
-    mask = torch.tensor([[original in known for original in originals] for known in positives])
-    own = torch.arange(len(positives))
-    mask[own, own * size] = False
+    columns: dict[str, list[int]] = {}
+    for column, original in enumerate(originals):
+        columns.setdefault(original, []).append(column)
+    mask = torch.zeros(len(positives), len(originals), dtype=torch.bool)
+    for row, known in enumerate(positives):
+        mask[row, [column for original in known for column in columns.get(original, ())]] = True
+    mask[torch.arange(len(positives)), own] = False
     return mask

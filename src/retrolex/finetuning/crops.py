@@ -1,6 +1,6 @@
 """Cutting one document into a query and the rest: what stands in for labels when nobody has any.
 
-Lengths are counted in units: words, or single characters in scripts that are written without spaces.
+Lengths are counted in units: words, or in scripts that are written without spaces single characters or a few letters.
 """
 
 from __future__ import annotations
@@ -8,16 +8,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from retrolex.collection.documents import Document
-from retrolex.index.analysis import UNSPACED
+from retrolex.words import CLOSING, FULL_STOPS, STOPS, UNSPACED, spans, stretch
 
-FULL_STOPS = "。！？｡．"
-# A unit; a full stop that stands apart goes with its word.
-UNIT = re.compile(f"[{UNSPACED}]|[{FULL_STOPS}]|[^\\s{UNSPACED}{FULL_STOPS}]+(?:\\s[.!?](?!\\S))?")
-WORD = re.compile(r"\w+")
-SENTENCE_END = re.compile(f"[.!?…।॥؟۔{FULL_STOPS}][\"')\\]»”’」』]*$")
+SENTENCE_END = re.compile(f"[.…{STOPS}][{re.escape(CLOSING)}]*$")
 DOCSTRING = re.compile(r'"""(.+?)"""|\'\'\'(.+?)\'\'\'|/\*\*(.+?)\*/', re.DOTALL)
 
 VISIBLE = 300  # units of a document that are used: an encoder sees little more of it
@@ -43,7 +40,7 @@ def from_title(document: Document, rng: random.Random) -> Crop | None:
         body = body[len(title) :]
     body, size = tidy(body), len(units(body))
     named = len(units(title)) >= SHORTEST_TITLE and size >= SHORTEST_REST
-    described = len(WORD.findall(title)) >= SHORTEST_NAME and SHORTEST_NAME <= size <= LONGEST
+    described = len(spans(title)) >= SHORTEST_NAME and SHORTEST_NAME <= size <= LONGEST
     if described and (not named or rng.random() < 0.5):
         return Crop(body, title)
     return Crop(title, body) if named else None
@@ -76,9 +73,15 @@ def from_cloze(document: Document, rng: random.Random) -> Crop | None:
 KINDS: dict[str, Callable[[Document, random.Random], Crop | None]] = {"title": from_title, "lead": from_lead, "cloze": from_cloze}
 
 
+@lru_cache
+def unit() -> re.Pattern[str]:
+    """What finds a unit; a full stop that stands apart goes with its word."""
+    return re.compile(f"{stretch()}|[{FULL_STOPS}]|[^\\s{UNSPACED}{FULL_STOPS}]+(?:\\s[.!?](?!\\S))?")
+
+
 def units(text: str) -> list[tuple[int, int]]:
     """Start and stop of every unit."""
-    return [match.span() for match in UNIT.finditer(text)]
+    return [match.span() for match in unit().finditer(text)]
 
 
 def visible(text: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import torch
 
 from retrolex.backbones import Backbone, load_backbone, read_spec, save_backbone, write_spec
+from retrolex.backbones.two_part import FILE as TWO_PART
 from retrolex.errors import UserError
 
 
@@ -14,7 +16,8 @@ from retrolex.errors import UserError
 def interpolate(start: str | Path, adapted: str | Path, alpha: float, target: Path) -> None:
     """Write (1 - alpha) * start + alpha * adapted into `target`, computed in float32.
 
-    Tokenizer and ``retrolex.json`` are the adapted model's; so is the LM head where the start came without one.
+    Tokenizer and ``retrolex.json`` are the adapted model's; so are what no start has, the projection of two-part vectors, and the LM head where
+    the start came without one.
 
     Args:
         start: what `load_backbone` takes.
@@ -38,6 +41,8 @@ def interpolate(start: str | Path, adapted: str | Path, alpha: float, target: Pa
     target.mkdir(parents=True, exist_ok=True)
     save_backbone(last, tokenizer, target)
     write_spec(target, read_spec(Path(adapted)))
+    if (Path(adapted) / TWO_PART).exists():
+        shutil.copyfile(Path(adapted) / TWO_PART, target / TWO_PART)
 
 
 def _head(backbone: Backbone) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -25,7 +25,8 @@ class Pair:
         positive: the text that answers it: a document, or what is left of one after the query was cut out.
         document: id of the document that `positive` comes from.
         original: id of the first document with the very same text; documents of one original are never each other's negatives.
-        kind: ``title``, ``lead`` or ``cloze`` (pseudo-queries), or ``labelled``.
+        kind: ``labelled``, or the way a pseudo-query was made: ``title``, ``lead``, ``cloze`` or ``keyphrases``.
+        query_id: the query's id in the collection, or `pseudo_id` of its text; empty where nobody asks for it.
     """
 
     query: str
@@ -33,6 +34,12 @@ class Pair:
     document: str
     original: str
     kind: str
+    query_id: str = ""
+
+
+def pseudo_id(query: str) -> str:
+    """Id of a query that is in no collection; queries of the same words have the same."""
+    return text_id("pseudo", query)
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
@@ -67,9 +74,48 @@ def known_positives(pairs: Iterable[Pair]) -> dict[str, set[str]]:
     return known
 
 
+def judged_pairs(
+    collection: Collection, split: str, first: np.ndarray, queries: Iterable[str] | None = None
+) -> Iterator[tuple[str, Pair | dict[str, str]]]:
+    """Query id and pair for every relevant judgment; in place of the pair, what is missing and of which judgment.
+
+    Args:
+        first: see `originals`.
+        queries: in this order; in that of the judgments when None.
+    """
+    qrels = collection.qrels(split)
+    for query in qrels if queries is None else queries:
+        for id in (id for id, grade in qrels[query].items() if grade > 0):
+            missing = "query" if query not in collection.queries else "document" if id not in collection else None
+            if missing:
+                yield query, {"query": query, "document": id, "reason": f"no such {missing}"}
+            else:
+                position = collection.position(id)
+                yield query, Pair(collection.queries[query], collection[position].full, id, collection.ids[first[position]], "labelled", query)
+
+
+def judged_positives(collection: Collection, split: str, first: np.ndarray) -> dict[str, set[str]]:
+    """As `known_positives`, but from all judgments of a split, also those that no pair was made of.
+
+    Args:
+        first: see `originals`.
+    """
+    known: dict[str, set[str]] = {}
+    for query, grades in collection.qrels(split).items():
+        if query in collection.queries:
+            relevant = {collection.ids[first[collection.position(id)]] for id, grade in grades.items() if grade > 0 and id in collection}
+            known.setdefault(collection.queries[query], set()).update(relevant)
+    return known
+
+
 def digest(text: str) -> int:
     """64-bit hash of a text's words in small letters; the same on every machine."""
     return int.from_bytes(blake2b(" ".join(text.lower().split()).encode(), digest_size=8).digest(), "little", signed=True)
+
+
+def text_id(kind: str, text: str) -> str:
+    """An id for a text that has none; texts of the same words have the same."""
+    return f"{kind}-{digest(text) & (1 << 64) - 1:016x}"
 
 
 def originals(collection: Collection) -> np.ndarray:

@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from retrolex.collection import Collection
+from retrolex.collection.documents import Document
 from retrolex.errors import UserError
-from retrolex.finetuning.crops import KINDS
-from retrolex.finetuning.pairs import HELD_OUT, SKIPPED, TRAIN, Pair, digest, originals, write_pairs
+from retrolex.finetuning.crops import KINDS, Crop
+from retrolex.finetuning.keyphrases import NAME as KEYPHRASES
+from retrolex.finetuning.keyphrases import Weigh, from_keyphrases
+from retrolex.finetuning.pairs import HELD_OUT, SKIPPED, TRAIN, Pair, digest, judged_pairs, originals, pseudo_id, write_pairs
+from retrolex.finetuning.pools import Search
+from retrolex.finetuning.round_trip import REASON, found_again
 
 ROUNDS = 4  # pairs cut from one document at most
 LABELS = "train"  # the split that is trained on
+CHANGING = ("cloze", KEYPHRASES)  # kinds that differ from turn to turn, so that one document can give several
+Kind = Callable[[Document, random.Random], Crop | None]
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,8 @@ class PairOptions:
 
     Attributes:
         count: training pairs at most.
-        shares: how often each kind of pseudo-query is tried first.
+        shares: how often each kind of pseudo-query is tried first; ``keyphrases`` needs a lexicon model.
+        round_trip: keep a pseudo-query only if a retriever finds its document again among so many; None keeps all.
         held_out, held_out_limit: share and largest number of documents (of queries, where there are labels) kept for
             choosing between models.
         seed: decides which documents, kinds and spans.
@@ -34,24 +43,32 @@ class PairOptions:
 
     count: int = 20_000
     shares: dict[str, float] = field(default_factory=lambda: {"title": 0.4, "lead": 0.3, "cloze": 0.3})
+    round_trip: int | None = None
     held_out: float = 0.05
     held_out_limit: int = 400
     seed: int = 42
 
 
-def make_pairs(collection: Collection, folder: Path, options: PairOptions) -> dict[str, int]:
+def make_pairs(
+    collection: Collection, folder: Path, options: PairOptions, weigh: Weigh | None = None, searches: Mapping[str, Search] | None = None
+) -> dict[str, int]:
     """Write ``train.jsonl``, ``held_out.jsonl`` and ``skipped.jsonl`` (what gave no pair, and why) into `folder`.
 
     The judgments of the split ``train`` are used when there are any; else every document is cut into a pseudo-query and
     the rest of it. No document (with labels: no query) is in both files, and neither is a text that two documents share.
 
+    Args:
+        weigh: a lexicon model's weights of a text, for the kind ``keyphrases``.
+        searches: name -> retriever, for the round-trip filter.
+
     Returns:
-        Pairs by file and by kind, and what was skipped.
+        Pairs by file and by kind, and what was skipped; with the round-trip filter, pairs by the retriever that found them again.
 
     Raises:
-        UserError: not a single training pair came of it, or no pair to choose between models by.
+        UserError: not a single training pair came of it, or no pair to choose between models by; an option without what it needs.
     """
-    made = _labelled(collection, options) if LABELS in collection.splits else _pseudo(collection, options)
+    finders: Counter[str] = Counter()
+    made = _labelled(collection, options) if LABELS in collection.splits else _pseudo(collection, options, weigh, searches or {}, finders)
     pairs: dict[str, list[Pair]] = {TRAIN: [], HELD_OUT: []}
     skipped: list[dict[str, str]] = []
     for name, pair in made:
@@ -69,11 +86,21 @@ def make_pairs(collection: Collection, folder: Path, options: PairOptions) -> di
         write_pairs(folder / name, found)
     (folder / SKIPPED).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in skipped), encoding="utf-8", newline="\n")
     kinds = Counter(pair.kind for pair in pairs[TRAIN])
-    return {"train": len(pairs[TRAIN]), "held_out": len(pairs[HELD_OUT]), **dict(sorted(kinds.items())), "skipped": len(skipped)}
+    counts = {"train": len(pairs[TRAIN]), "held_out": len(pairs[HELD_OUT]), **dict(sorted(kinds.items())), "skipped": len(skipped)}
+    return counts | {f"found again by {name}" if name else "not found again": count for name, count in finders.items()}
 
 
-def _pseudo(collection: Collection, options: PairOptions) -> Iterator[tuple[str, Pair | dict[str, str]]]:
-    """Rounds over the documents in random order, one pair a document and round; the held-out documents take part in the first only."""
+def _pseudo(
+    collection: Collection, options: PairOptions, weigh: Weigh | None, searches: Mapping[str, Search], finders: Counter[str]
+) -> Iterator[tuple[str, Pair | dict[str, str]]]:
+    """Rounds over the documents in random order, one pair a document and round; the held-out documents take part in the first only.
+
+    `finders` is told which retriever found a pair's document again ("" for none).
+    """
+    kinds = _kinds(options, weigh)
+    if options.round_trip is not None and not searches:
+        raise UserError("a round-trip filter without a retriever", where="pairs.round_trip", mend="leave it out, or give an index to search")
+    finders.update(dict.fromkeys([*searches, ""], 0) if options.round_trip is not None else {})
     ids, first = collection.ids, originals(collection)
     titles = np.fromiter((digest(document.title) for document in collection), np.int64, len(collection))
     _, inverse, times = np.unique(titles, return_inverse=True, return_counts=True)
@@ -93,7 +120,13 @@ def _pseudo(collection: Collection, options: PairOptions) -> Iterator[tuple[str,
             held_out = len(held) < kept  # the first documents that a query can be cut from
             rng = random.Random(f"{options.seed}:{turn}:{ids[position]}")
             barred = used.setdefault(position, set() if unique_title[position] else {"title"})
-            pair = _cut(collection, position, rng, options.shares, barred)
+            pair = _cut(collection, position, rng, options.shares, barred, kinds)
+            if pair is not None and options.round_trip is not None:
+                finder = found_again(pair, searches, options.round_trip, ids, first)
+                finders[finder or ""] += 1
+                if finder is None:
+                    yield TRAIN, {"document": ids[position], "query": pair.query, "reason": f"{REASON} among its first {options.round_trip}"}
+                    continue
             if pair is not None:
                 made += not held_out
                 held |= {position} if held_out else set()
@@ -102,18 +135,34 @@ def _pseudo(collection: Collection, options: PairOptions) -> Iterator[tuple[str,
                 yield TRAIN, {"document": ids[position], "reason": "too short to cut a query from"}
 
 
-def _cut(collection: Collection, position: int, rng: random.Random, shares: dict[str, float], barred: set[str]) -> Pair | None:
+def _kinds(options: PairOptions, weigh: Weigh | None) -> dict[str, Kind]:
+    """The kinds of pseudo-queries that can be made here.
+
+    Raises:
+        UserError: a share for keyphrases without a model that weighs words.
+    """
+    if weigh is None:
+        if options.shares.get(KEYPHRASES, 0) > 0:
+            mend = "give a lexicon model, or leave the share out"
+            raise UserError("keyphrases are chosen by a lexicon model's weights, and there is none", where="pairs.shares", mend=mend)
+        return KINDS
+    return KINDS | {KEYPHRASES: partial(from_keyphrases, weigh=weigh)}
+
+
+def _cut(
+    collection: Collection, position: int, rng: random.Random, shares: dict[str, float], barred: set[str], kinds: Mapping[str, Kind]
+) -> Pair | None:
     """One pair of a kind drawn by the shares; where that kind cannot be made of this document, of the next kind drawn."""
     document = collection[position]
-    kinds = {kind: share for kind, share in shares.items() if share > 0 and kind not in barred}
-    while kinds:
-        kind = rng.choices(list(kinds), weights=list(kinds.values()))[0]
-        del kinds[kind]
-        crop = KINDS[kind](document, rng)
+    left = {kind: share for kind, share in shares.items() if share > 0 and kind not in barred}
+    while left:
+        kind = rng.choices(list(left), weights=list(left.values()))[0]
+        del left[kind]
+        crop = kinds[kind](document, rng)
         if crop is not None:
-            if kind != "cloze":  # the only one that differs from turn to turn
+            if kind not in CHANGING:
                 barred.add(kind)
-            return Pair(crop.query, crop.text, document.id, document.id, kind)
+            return Pair(crop.query, crop.text, document.id, document.id, kind, pseudo_id(crop.query))
     return None
 
 
@@ -124,20 +173,11 @@ def _labelled(collection: Collection, options: PairOptions) -> Iterator[tuple[st
     random.Random(f"{options.seed}:queries").shuffle(queries)
     usable = [query for query in queries if query in collection.queries and any(grade > 0 and id in collection for id, grade in qrels[query].items())]
     held, made = set(usable[: max(0, _held_out(len(usable), options))]), 0
-    for query in queries:
-        for id, grade in qrels[query].items():
-            if grade < 1:
-                continue
-            missing = "query" if query not in collection.queries else "document" if id not in collection else None
-            if missing:
-                yield TRAIN, {"query": query, "document": id, "reason": f"no such {missing}"}
-            elif query not in held and made == options.count:
-                yield TRAIN, {"query": query, "document": id, "reason": f"beyond the first {options.count} pairs"}
-            else:
-                position = collection.position(id)
-                made += query not in held
-                pair = Pair(collection.queries[query], collection[position].full, id, collection.ids[first[position]], "labelled")
-                yield (HELD_OUT if query in held else TRAIN), pair
+    for query, pair in judged_pairs(collection, LABELS, first, queries):
+        if isinstance(pair, Pair) and query not in held and made == options.count:
+            pair = {"query": query, "document": pair.document, "reason": f"beyond the first {options.count} pairs"}
+        made += isinstance(pair, Pair) and query not in held
+        yield (HELD_OUT if isinstance(pair, Pair) and query in held else TRAIN), pair
 
 
 def _held_out(total: int, options: PairOptions) -> int:

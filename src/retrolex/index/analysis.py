@@ -7,22 +7,14 @@ neighbouring characters instead.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from retrolex.errors import UserError
+from retrolex.words import ASCII_WORD, patterns
 
-# Scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, Hiragana and Katakana, Han and its extensions.
-UNSPACED = (
-    "\u0e01-\u0e4e\u0e81-\u0edf\u0f40-\u0fbc\u1000-\u109f\u1780-\u17d3"
-    "\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
 JOINERS = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))  # invisible inside a word: soft hyphen, joiners
-
-ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 UNSTEMMED = ("chinese", "japanese", "korean", "thai", "other")
 """Languages that Snowball has no stemmer for; `other` is any language: no stop words, no stemming."""
@@ -58,7 +50,7 @@ class Analyzer:
     def terms(self, text: str) -> list[str]:
         """Terms of a text in order, repeats included."""
         text, terms = normalize(text), []
-        for word in (ASCII_WORD if text.isascii() else _patterns().word).findall(text):
+        for word in (ASCII_WORD if text.isascii() else patterns().word).findall(text):
             known = self._known.get(word)
             if known is None:
                 known = self._known[word] = self._analyze(word)
@@ -69,11 +61,11 @@ class Analyzer:
         """One term for most words, none for a stop word, several where a script does without spaces."""
         if word in self._stop_words:
             return ()
-        if word.isascii() or not _patterns().unspaced.search(word):
+        if word.isascii() or not patterns().character.search(word):
             return (self._stem(word),)
         terms: list[str] = []
-        for run in _patterns().run.findall(word):
-            characters = _patterns().unspaced.findall(run)
+        for run in patterns().run.findall(word):
+            characters = patterns().character.findall(run)
             terms.extend(_pairs(characters) if characters else (self._stem(run),))
         return tuple(terms)
 
@@ -99,21 +91,6 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset(normalize(word) for word in listed)
 
 
-class _Patterns(NamedTuple):
-    word: re.Pattern[str]  # letters, digits, underscores and marks
-    run: re.Pattern[str]  # the part of a word that is written in unspaced scripts, or the part that is not
-    unspaced: re.Pattern[str]  # a character of an unspaced script with the marks that sit on it
-
-
-@lru_cache
-def _patterns() -> _Patterns:
-    points = [point for point in range(0x20000) if unicodedata.category(chr(point)).startswith("M")]
-    marks = "".join(f"\\U{point:08x}" for point in points)
-    unspaced = f"[{UNSPACED}][{marks}\u30fc\u0e33\u0eb3]*"
-    run = f"(?:{unspaced})+|[^{UNSPACED}]+"
-    return _Patterns(re.compile(f"[\\w{marks}]+"), re.compile(run), re.compile(unspaced))
-
-
 def _pairs(characters: list[str]) -> list[str]:
     """Neighbouring characters two by two; a character that stands alone is a term itself."""
     if len(characters) == 1:
@@ -123,4 +100,4 @@ def _pairs(characters: list[str]) -> list[str]:
 
 def is_short(term: str) -> bool:
     """Whether a term is a single letter, digit or underscore of a script with spaces: C, R, 5, the s of 's."""
-    return len(term) == 1 and not _patterns().unspaced.match(term)
+    return len(term) == 1 and not patterns().character.match(term)

@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from retrolex.backbones import resolve_start
+from retrolex.backbones.scratch import SCRATCH
 from retrolex.collection import Collection
 from retrolex.collection.readers import reader_for
 from retrolex.errors import UserError
 from retrolex.evaluation.measures import parse_measures
 from retrolex.finetuning.crops import KINDS
-from retrolex.pipeline.recipe import Recipe
+from retrolex.finetuning.stages import check_stages
+from retrolex.pipeline.recipe import Model, Recipe
+from retrolex.training_trackers import check_trackers
 
 RECIPE = "recipe.json"
-TRAINING = ("steps", "epochs", "learning_rate", "tokens_per_batch", "queries", "accumulate", "token_budget")
+TRAINING = ("steps", "epochs", "learning_rate", "tokens_per_batch", "queries", "accumulate", "token_budget", "chunk", "lora")
 ABOVE_ZERO = ("count", *TRAINING, "probe_every", "save_every", "log_every")  # where they are given
 
 
@@ -30,11 +33,14 @@ def check(recipe: Recipe) -> None:
         raise UserError("no collection is named", where="collection.source", mend="write it into the recipe, or give --collection FOLDER")
     reader_for(recipe.collection.source, recipe.collection.reader)
     check_output(recipe)
-    for name, model in (("dense", recipe.dense), ("lexicon", recipe.lexicon)):
-        if model is not None:
+    for name, model in recipe.models.items():
+        if model.init != SCRATCH:
             resolve_start(model.init)
-            for section in ("pretrain", "finetune"):
-                check_figures(f"{name}.{section}", getattr(model, section))
+        for section in ("pretrain", "finetune"):
+            check_figures(f"{name}.{section}", getattr(model, section))
+        if model.pretrain:
+            check_trackers(model.pretrain.report_to)
+        check_training(name, model)
     check_figures("pairs", recipe.pairs)
     if not parse_measures(recipe.evaluate.measures):
         raise UserError("no measure is named", where="evaluate.measures", mend="name one or more, such as nDCG@10")
@@ -56,6 +62,26 @@ def check_output(recipe: Recipe) -> None:
         raise UserError("this folder holds something else than a run", where=folder, mend=mend)
     if source.is_dir() and folder.resolve().is_relative_to(source.resolve()):
         raise UserError("the run's folder lies inside the collection, which would read it back", where=folder, mend=f"{mend} outside {source}")
+
+
+def check_training(name: str, model: Model) -> None:
+    """The fine-tuning section of a retriever, with its stages, can be carried out.
+
+    Raises:
+        UserError: it cannot.
+    """
+    where = f"{name}.finetune"
+    if name == "dupmae" and model.finetune is None:
+        raise UserError("two-part vectors need training: no start has their projection", where=where, mend="give dupmae a section finetune")
+    if model.finetune is None:
+        return
+    check_stages(model.finetune.stages, f"{where}.stages")
+    for number, stage in enumerate(model.finetune.stages):
+        check_figures(f"{where}.stages.{number}", stage)
+        if stage.teacher is not None:
+            resolve_start(stage.teacher)
+    if not model.finetune.stages and model.finetune.loss != "contrastive":
+        raise UserError(f"the loss {model.finetune.loss!r} needs a teacher", where=where, mend="write it as a stage: stages: [{teacher: ...}]")
 
 
 def check_figures(where: str, options: object) -> None:

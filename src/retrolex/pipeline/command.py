@@ -1,4 +1,4 @@
-"""What `retrolex run` does around the pipeline: choose the recipe, say what was chosen, print the table."""
+"""What `retrolex run` and `retrolex finetune` do around the pipeline: choose the recipe, say what was chosen, print what came of it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ def run_command(path: Path | None, collection: str | None, output: str | None, o
     Raises:
         UserError: neither was named, or something in them needs mending.
     """
-    if path is None and collection is None:
-        raise UserError("nothing to run", mend="name a recipe, or a collection: retrolex run --collection FOLDER")
-    given = [item for key, value in (("collection.source", collection), ("output", output)) if value for item in [f"{key}={value}"]]
-    recipe = read_recipe(path, given + overrides) if path else make_recipe({}, given + overrides)
+    recipe = chosen_recipe("run", path, collection, output, overrides)
     announce(recipe)
     quiet()
     from retrolex.pipeline.run import run
@@ -34,17 +31,50 @@ def run_command(path: Path | None, collection: str | None, output: str | None, o
     print("  retrolex run --collection YOUR-FOLDER")
 
 
+def finetune_command(path: Path | None, collection: str | None, output: str | None, lora: int | None, overrides: list[str]) -> None:
+    """Carry out a recipe up to its fine-tuned models.
+
+    Args:
+        lora: rank of adapters, for every retriever that is fine-tuned; None: as the recipe says.
+
+    Raises:
+        UserError: no recipe and no collection was named, or something in them needs mending.
+    """
+    recipe = chosen_recipe("finetune", path, collection, output, overrides)
+    if lora:
+        ranks = [f"{name}.finetune.lora={lora}" for name, model in recipe.models.items() if model.finetune]
+        recipe = chosen_recipe("finetune", path, collection, output, [*overrides, *ranks])
+    announce(recipe)
+    quiet()
+    from retrolex.pipeline.finetune_only import finetune_only
+
+    for name, folder in finetune_only(recipe).items():
+        print(f"{name}: {folder}")
+    print(f"Next: retrolex run {recipe.folder / 'recipe.json'}")
+
+
+def chosen_recipe(verb: str, path: Path | None, collection: str | None, output: str | None, overrides: list[str]) -> Recipe:
+    """A recipe file, or the default recipe on a collection.
+
+    Raises:
+        UserError: neither was named, or something in them needs mending.
+    """
+    if path is None and collection is None:
+        raise UserError(f"nothing to {verb}", mend=f"name a recipe, or a collection: retrolex {verb} --collection FOLDER")
+    given = [item for key, value in (("collection.source", collection), ("output", output)) if value for item in [f"{key}={value}"]]
+    return read_recipe(path, given + overrides) if path else make_recipe({}, given + overrides)
+
+
 def announce(recipe: Recipe) -> None:
     """Say what will be done, before anything is."""
     say(f"Collection: {recipe.collection.source}\nRun folder: {recipe.folder}")
-    for name, model in (("dense", recipe.dense), ("lexicon", recipe.lexicon)):
-        if model is None:
-            continue
+    for name, model in recipe.models.items():
         steps = [f"from {model.init}"]
         if model.pretrain:
             steps.append(f"pre-train ({model.pretrain.objective}, {model.pretrain.steps or f'{model.pretrain.epochs:g} passes, no'} steps)")
         if model.finetune:
-            steps.append("fine-tune on the collection's labels or on pseudo-queries")
+            times = f" in {len(model.finetune.stages)} stages" if model.finetune.stages else ""
+            steps.append(f"fine-tune on the collection's labels or on pseudo-queries{times}")
         if model.guard:
             steps.append("keep whichever of start, adapted and averages of them the held-out queries prefer")
         say(f"{name}: {', '.join(steps)}")

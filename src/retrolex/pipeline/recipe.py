@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.dataclasses import dataclass as checked
 
+from retrolex.backbones.joining import Join
 from retrolex.errors import UserError
 from retrolex.evaluation.measures import DEFAULT_MEASURES
 from retrolex.finetuning.negatives import MiningOptions
+from retrolex.finetuning.options import FinetuneOptions, StageOptions
 from retrolex.finetuning.pseudo_queries import PairOptions
-from retrolex.finetuning.train import FinetuneOptions
+from retrolex.finetuning.stages import LENGTHS, spelled_out
 from retrolex.pretraining.train import PretrainConfig
 
 STRICT = ConfigDict(extra="forbid")
 Pretrain = checked(PretrainConfig, config=STRICT, frozen=True)
-Finetune = checked(FinetuneOptions, config=STRICT, frozen=True)
+FinetuneStage = checked(StageOptions, config=STRICT, frozen=True)
 Pairs = checked(PairOptions, config=STRICT, frozen=True)
 Mining = checked(MiningOptions, config=STRICT, frozen=True)
+RETRIEVERS = ("dense", "lexicon", "dupmae")  # in the order in which they are trained: the later can mine with the earlier
+
+
+@checked(config=STRICT, frozen=True)
+class Finetune(FinetuneOptions):
+    """One stage, or up to three, each a list item that starts again from the pre-trained checkpoint; what a stage does not say is as this
+    section says, else as in the papers (`stages.papers`)."""
+
+    stages: tuple[FinetuneStage, ...] = ()
 
 
 class Part(BaseModel):
@@ -46,6 +57,20 @@ class BM25(Part):
     b: float = Field(default=0.4, ge=0, le=1)
 
 
+class Windows(Part):
+    """Long documents as overlapping passages; null indexes the beginning of each document only.
+
+    Attributes:
+        length: of a passage in tokens, specials included; the model's document length by default.
+        overlap: tokens that neighbouring passages share.
+        score: of a document: its ``best`` passage's, its ``first``'s, or the sum of its best three (``top3``).
+    """
+
+    length: int | None = Field(default=None, ge=8)
+    overlap: int = Field(default=32, ge=0)
+    score: Literal["best", "first", "top3"] = "best"
+
+
 class Model(Part):
     """One retriever: where it starts, and what is done to it. None skips a step."""
 
@@ -57,6 +82,24 @@ class Model(Part):
     query_length: int | None = Field(default=None, ge=8)
     top_k: int | None = Field(default=None, ge=1)
     weights: Literal["floor", "round", "float"] = "floor"
+    passages: Windows | None = None
+    join: Join | None = None  # of title and text; as the start was trained, by a space where it says nothing
+
+    @model_validator(mode="after")
+    def passages_get_on(self) -> Model:
+        """A passage is longer than what it shares with the next."""
+        length = (self.passages and self.passages.length) or self.document_length
+        if self.passages and length and self.passages.overlap + 2 >= length:
+            raise ValueError(f"passages of {length} tokens, 2 of them special, cannot overlap by {self.passages.overlap}")
+        return self
+
+
+class Scratch(Part):
+    """What a start from nothing is, where `init` is ``scratch``: a random BERT, and a WordPiece vocabulary learned from the collection."""
+
+    layers: int = Field(default=6, ge=1)
+    hidden_size: int = Field(default=384, ge=32, multiple_of=32)
+    vocabulary: int = Field(default=16_000, ge=100)
 
 
 class Search(Part):
@@ -95,6 +138,27 @@ def default_lexicon() -> Model:
     )
 
 
+class Expected(Part):
+    """A figure that a run of the recipe must reach, checked by `retrolex reproduce`.
+
+    Attributes:
+        measure: in the grammar of ir_measures, or an alias.
+        system: row of the table, such as ``adapted dense``.
+        split: whose queries.
+        value, tolerance: the figure must be at least their difference.
+        source: who says so: paper and table, or the run that measured it.
+        collection: path of the collection below ``--data``, where it is not the recipe's own.
+    """
+
+    measure: str
+    system: str
+    split: str = "test"
+    value: float = Field(ge=0, le=1)
+    tolerance: float = Field(ge=0, le=1)
+    source: str
+    collection: str | None = None
+
+
 class Recipe(Part):
     """A whole run. Leave `dense` or `lexicon` out (null) for a run without it."""
 
@@ -104,10 +168,18 @@ class Recipe(Part):
     bm25: BM25 = Field(default_factory=BM25)
     pairs: Pairs = Field(default_factory=lambda: Pairs(count=20_000))
     mining: Mining = Field(default_factory=lambda: Mining(per_query=3))
+    scratch: Scratch = Field(default_factory=Scratch)
     dense: Model | None = Field(default_factory=default_dense)
     lexicon: Model | None = Field(default_factory=default_lexicon)
+    dupmae: Model | None = None
     search: Search = Field(default_factory=Search)
     evaluate: Evaluate = Field(default_factory=Evaluate)
+    expected: list[Expected] = Field(default_factory=list)
+
+    @property
+    def models(self) -> dict[str, Model]:
+        """The retrievers of this run by representation."""
+        return {name: model for name in RETRIEVERS if (model := getattr(self, name)) is not None}
 
     @property
     def folder(self) -> Path:
@@ -152,7 +224,7 @@ def make_recipe(stated: dict[str, Any], overrides: list[str] | None = None, wher
         override(stated, item)
     base = Recipe(collection=Source(source="")).plain()
     try:
-        return Recipe.model_validate(seeded(merged(base, stated), stated))
+        return Recipe.model_validate(staged(seeded(merged(base, stated), stated), stated))
     except ValidationError as error:
         first = error.errors()[0]
         keys = [str(key) for key in first["loc"]]
@@ -193,7 +265,8 @@ def merged(base: Any, stated: Any) -> Any:
 
 def seeded(recipe: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
     """The recipe's seed in every section that has one and was not given its own."""
-    for section in ("pairs", "mining", "dense.pretrain", "dense.finetune", "lexicon.pretrain", "lexicon.finetune"):
+    trained = [f"{name}.{part}" for name in RETRIEVERS for part in ("pretrain", "finetune")]
+    for section in ("pairs", "mining", *trained):
         here, said = recipe, stated
         for key in section.split("."):
             here, said = (part.get(key) if isinstance(part, dict) else None for part in (here, said))
@@ -202,8 +275,20 @@ def seeded(recipe: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
     return recipe
 
 
+def staged(recipe: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+    """The recipe with its fine-tuning stages spelled out, and the papers' lengths beside them where none are given."""
+    for name in RETRIEVERS:
+        said = stated.get(name)
+        section = said.get("finetune") if isinstance(said, dict) else None
+        if isinstance(section, dict) and isinstance(section.get("stages"), (list, tuple)) and section["stages"]:
+            recipe[name] |= {"finetune": spelled_out(section, name, recipe["seed"])} | {key: said.get(key) or LENGTHS[key] for key in LENGTHS}
+    return recipe
+
+
 def known(base: Any, keys: list[str]) -> list[str]:
     """Names of the keys that a section has."""
+    if "stages" in keys:
+        return sorted(field.name for field in fields(StageOptions))
     for key in keys:
         base = base.get(key, {}) if isinstance(base, dict) else {}
     return sorted(base) if isinstance(base, dict) else []
@@ -213,6 +298,10 @@ def line_of(node: Any, keys: list[str]) -> int:
     """Line, from 1, of the key at a path in composed YAML; of its nearest ancestor when it is not there."""
     line = 1
     for key in keys:
+        if isinstance(node, yaml.SequenceNode) and key.isdigit() and int(key) < len(node.value):
+            node = node.value[int(key)]
+            line = node.start_mark.line + 1
+            continue
         if not isinstance(node, yaml.MappingNode):
             break
         found = next(((name, value) for name, value in node.value if name.value == key), None)

@@ -8,25 +8,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from transformers import AutoTokenizer
 
-from retrolex.artifacts import Stage, read_manifest, sha256
-from retrolex.backbones import load_backbone, read_spec, resolve_start, save_backbone, write_spec
-from retrolex.backbones.checkpoint import PACKAGED
-from retrolex.backbones.heads import fit_head
+from retrolex.artifacts import Stage, key_of, read_manifest, sha256
+from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start, save_backbone, write_spec
+from retrolex.backbones.heads import blank_head, fit_head
+from retrolex.backbones.joining import Join, separator
+from retrolex.backbones.scratch import POSITIONS, SCRATCH, random_bert
 from retrolex.collection import Collection
 from retrolex.collection.fingerprint import source_fingerprint
 from retrolex.collection.importing import import_collection
 from retrolex.errors import UserError
 from retrolex.finetuning.guard import hard_pool
 from retrolex.finetuning.negatives import mine
-from retrolex.finetuning.pairs import HELD_OUT, TRAIN, Pair, originals, read_pairs, write_pairs
-from retrolex.finetuning.pseudo_queries import make_pairs
+from retrolex.finetuning.pairs import HELD_OUT, TRAIN, Pair, judged_positives, originals, read_pairs, write_pairs
+from retrolex.finetuning.pseudo_queries import LABELS, make_pairs
 from retrolex.index.bm25 import BM25Index
 from retrolex.pipeline.checks import check_split
-from retrolex.pipeline.recipe import Recipe, plain
+from retrolex.pipeline.recipe import Model, Recipe, plain
 from retrolex.progress import say, track
+from retrolex.starts import PACKAGED
 from retrolex.tokens import Tokens, tokenize
+from retrolex.tokens.train_tokenizer import train_wordpiece
 
+TOKENIZER_FILES = (  # whichever of them a start has
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model"),
+)
 HEAD_SAMPLE = 256  # documents that a new LM head is fitted on
 GUARD, GUARD_LIMIT, LABELLED = "guard.jsonl", 400, "labelled"  # pairs that the guard chooses by
 POOL, POOL_SIZE = "pool.jsonl", 600  # documents that the guard tells the held-out positives from
@@ -46,16 +54,25 @@ def _short(value: Any) -> bool:
     return isinstance(value, (int, str)) and not isinstance(value, bool)
 
 
-def texts(collection: Collection, start: int = 0, stop: int | None = None) -> Iterator[str]:
+def texts(collection: Collection, start: int = 0, stop: int | None = None, separator: str = " ") -> Iterator[str]:
     """Title and text of documents, joined."""
-    return (document.full for document in collection.documents(start, stop))
+    return (document.joined(separator) for document in collection.documents(start, stop))
+
+
+def separator_of(init: str, join: Join | None) -> str:
+    """What stands between title and text for a start: as the recipe says, else as the start was trained."""
+    place = resolve_start(init)
+    return separator(AutoTokenizer.from_pretrained(place), join) if join else read_spec(Path(place)).separator
 
 
 def start_identity(init: str) -> dict[str, str]:
-    """What tells one start from another: the hash of its weights; for a hub model, its name."""
-    place = resolve_start(init)
-    weights = Path(place) / "model.safetensors"
-    return {"init": Path(init).name, "sha256": sha256(weights)} if weights.exists() else {"init": str(init)}
+    """What tells one start from another: the hashes of its weights and of its tokenizer's files; for a hub model, its name."""
+    place = Path(resolve_start(init))
+    weights = place / "model.safetensors"
+    if not weights.exists():
+        return {"init": str(init)}
+    tokenizer = {path.name: sha256(path) for path in sorted(place.iterdir()) if path.is_file() and path.name in TOKENIZER_FILES}
+    return {"init": Path(init).name, "sha256": sha256(weights), "tokenizer": key_of(tokenizer)}
 
 
 def start_label(init: str) -> str:
@@ -88,15 +105,36 @@ def index_bm25(recipe: Recipe, folder: Path, collection: Collection) -> BM25Inde
     return BM25Index.open(folder / "bm25")
 
 
-def make_tokens(folder: Path, collection: Collection, init: str) -> Path:
-    """``tokens-INIT/``: the collection in the start's own tokens."""
-    out = folder / f"tokens-{start_label(init)}"
+def make_start(recipe: Recipe, folder: Path, collection: Collection, init: str) -> str:
+    """The start that a recipe names; ``scratch`` is made from the collection, in ``scratch/``."""
+    if init != SCRATCH:
+        return init
+    size = recipe.scratch
+
+    def work(out: Path) -> dict[str, Any]:
+        tokenizer = train_wordpiece(track(texts(collection), "Learning a vocabulary", len(collection)), size.vocabulary, POSITIONS)
+        save_backbone(random_bert(tokenizer, size.layers, size.hidden_size, recipe.seed), tokenizer, out)
+        write_spec(out, Spec())
+        return {"vocabulary": len(tokenizer)}
+
+    execute(Stage(SCRATCH, folder / SCRATCH, {"collection": folder / "collection"}, {**plain(size), "seed": recipe.seed}), work)
+    return str(folder / SCRATCH)
+
+
+def tokens_folder(folder: Path, init: str, separator: str = " ") -> Path:
+    """Where the tokens of a start lie."""
+    return folder / (f"tokens-{start_label(init)}" + ("" if separator == " " else f"-{key_of(separator)[:6]}"))
+
+
+def make_tokens(folder: Path, collection: Collection, init: str, separator: str = " ") -> Path:
+    """``tokens-INIT/``: the collection in the start's own tokens, title and text joined by the separator."""
+    out = tokens_folder(folder, init, separator)
 
     def work(partial: Path) -> dict[str, Any]:
         _, tokenizer = load_backbone(init)
-        return tokenize(track(texts(collection), "Tokenising", len(collection)), tokenizer, partial)
+        return tokenize(track(texts(collection, separator=separator), "Tokenising", len(collection)), tokenizer, partial)
 
-    execute(Stage(out.name, out, {"collection": folder / "collection"}, start_identity(init)), work)
+    execute(Stage(out.name, out, {"collection": folder / "collection"}, {**start_identity(init), "separator": separator}), work)
     return out
 
 
@@ -107,15 +145,27 @@ def prepare_start(folder: Path, collection: Collection, init: str, tokens: Path)
     def work(partial: Path) -> dict[str, Any]:
         unigrams = Tokens.open(tokens).unigrams()
         backbone, tokenizer = load_backbone(init, unigrams=unigrams)
-        counts: dict[str, Any] = {"new head": "yes" if backbone.head_is_new else "no"}
-        if backbone.head_is_new:
-            counts |= fit_head(backbone, tokenizer, list(texts(collection, 0, HEAD_SAMPLE)), unigrams)
+        sample = list(texts(collection, 0, HEAD_SAMPLE))
+        counts: dict[str, Any] = {}
+        if Path(init) == folder / SCRATCH:
+            blank_head(backbone, tokenizer, sample, unigrams)
+        elif backbone.head_is_new:
+            counts = fit_head(backbone, tokenizer, sample, unigrams)
+        counts = {"new head": "yes" if backbone.head_is_new else "no", **counts}
         save_backbone(backbone, tokenizer, partial)
         write_spec(partial, read_spec(Path(resolve_start(init))))
         return counts
 
     execute(Stage(out.name, out, {"tokens": tokens, "collection": folder / "collection"}, start_identity(init)), work)
     return out
+
+
+def prepare_model(recipe: Recipe, name: str, folder: Path, collection: Collection) -> tuple[Model, Path, Path]:
+    """A retriever's section with the start as it is found on disk, the start's folder, and the collection in its tokens."""
+    model = recipe.models[name]
+    model = model.model_copy(update={"init": make_start(recipe, folder, collection, model.init)})
+    tokens = make_tokens(folder, collection, model.init, separator_of(model.init, model.join))
+    return model, prepare_start(folder, collection, model.init, tokens), tokens
 
 
 def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM25Index, dev: str | None) -> Path:
@@ -129,7 +179,7 @@ def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM
     def work(out: Path) -> dict[str, Any]:
         counts = make_pairs(collection, out, recipe.pairs)
         first = originals(collection)
-        mined = mine(read_pairs(out / TRAIN), bm25.search, "bm25", collection.ids, first, out, recipe.mining)
+        mined = mine(read_pairs(out / TRAIN), bm25.search, "bm25", collection.ids, first, out, recipe.mining, answers(collection, first))
         held_out = guard_pairs(collection, dev, first) if dev else read_pairs(out / HELD_OUT)
         write_pairs(out / GUARD, held_out)
         pool = hard_pool(held_out, bm25.search, POOL_SIZE, collection.ids, first, lambda id: collection[collection.position(id)].full)
@@ -138,6 +188,11 @@ def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM
 
     execute(Stage("pairs", folder / "pairs", {"collection": folder / "collection", "bm25": folder / "bm25"}, config), work)
     return folder / "pairs"
+
+
+def answers(collection: Collection, first: np.ndarray) -> dict[str, set[str]]:
+    """Query text -> originals that answer it by the judgments that are trained on, also those that no pair was made of."""
+    return judged_positives(collection, LABELS, first) if LABELS in collection.splits else {}
 
 
 def guard_pairs(collection: Collection, dev: str, first: np.ndarray) -> list[Pair]:

@@ -7,7 +7,6 @@ needed, and BM25 answers the same queries.
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,8 @@ from retrolex.backbones.representations import lexicon, pool
 from retrolex.collection import Document
 from retrolex.index.bm25 import BM25Index
 from retrolex.tokens import Vocabulary
+from retrolex.words import first_sentence, spans
 
-SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 BATCH, LEAD = 32, 8
 
 
@@ -62,11 +61,17 @@ def split(document: Document) -> tuple[str, str] | None:
     title, text = document.title.strip(), document.text.strip()
     if title and text:
         return title, text
-    parts = [part.strip() for part in SENTENCE.split(title or text, maxsplit=1)]
-    if len(parts) == 2 and all(parts):
-        return parts[0], parts[1]
-    words = (title or text).split()  # text without punctuation: its first words
-    return (" ".join(words[:LEAD]), " ".join(words[LEAD:])) if len(words) >= 3 * LEAD else None
+    text = title or text
+    for end in (first_sentence(text), lead(text)):
+        if end is not None and (rest := text[end:].strip()):
+            return text[:end].strip(), rest
+    return None
+
+
+def lead(text: str) -> int | None:
+    """Where the first words of a text without punctuation end; None where it has too few."""
+    words = spans(text)
+    return words[LEAD - 1][1] if len(words) >= 3 * LEAD else None
 
 
 def figures(scores: np.ndarray) -> dict[str, float]:

@@ -18,6 +18,7 @@ from retrolex.backbones.precision import bf16_pays
 from retrolex.errors import UserError
 from retrolex.pretraining.batches import BatchMaker, Masking, Plan
 from retrolex.pretraining.fast import make_fast
+from retrolex.pretraining.live import Live
 from retrolex.pretraining.objectives import OBJECTIVES, build
 from retrolex.pretraining.probe import KnownItems, Probe, bm25_figures
 from retrolex.pretraining.watch import Watch
@@ -133,7 +134,12 @@ def pretrain(
         every = config.probe_every or max(1, schedule.steps // 10)
         watched = "lexicon" if OBJECTIVES[config.objective].representation == "lexicon" else "dense"
         watch = Watch(folder / LOGS / "probe.jsonl", measure, every, watched, config.patience)
-    counts = fit(Step(objective), batch, schedule, folder, f"pre-training ({config.objective})", [watch] if watch else [])
+    label = f"pre-training ({config.objective})"
+    view = Live(label, lambda step: int(plan.lengths[plan.batch(step)].sum()))
+    try:
+        counts = fit(Step(objective), batch, schedule, folder, label, [watch] if watch else [], view)
+    finally:
+        view.close()
     result = {**counts, "chunks": len(chunks.start), "chunks_held_out": len(testing), "tokens": int(chunks.lengths[training].sum())}
     if watch:
         result |= {"steps": watch.rows[-1]["step"], "stopped_early": watch.stopped, "probe": watch.rows[-1]}

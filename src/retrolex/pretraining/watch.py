@@ -7,15 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from transformers import TrainerCallback, TrainingArguments
+from transformers import TrainingArguments
 
 from retrolex.progress import say
+from retrolex.training_callbacks import Reporter
 
-ALIKE, DENSE, TOO_GOOD = 0.995, 0.2, 0.02
+ALIKE, DENSE, TOO_GOOD, RISEN = 0.995, 0.2, 0.02, 1.25
 GAIN = 0.002  # a smaller rise of RR@10 does not count as one
 
 
-class Watch(TrainerCallback):
+class Watch(Reporter):
     """Measures at step 0 and every `every` steps, appends to ``logs/probe.jsonl``, and stops a run that no longer gains.
 
     Args:
@@ -53,11 +54,12 @@ class Watch(TrainerCallback):
         """Measure, log, warn."""
         row = {"step": state.global_step, **self.measure()}
         self.rows.append(row)
+        self.report(flat(row))
         if state.is_world_process_zero:
             with open(self.path, "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             say(describe(row))
-            for warning in warnings(row, self.watched):
+            for warning in warnings(row, self.watched, self.rows[0]):
                 say(f"warning: {warning}")
 
     def best(self) -> float:
@@ -81,14 +83,23 @@ def describe(row: dict[str, Any]) -> str:
     return f"step {row['step']}: held-out {losses}; known-item RR@10 {ranks}"
 
 
-def warnings(row: dict[str, Any], watched: str) -> list[str]:
-    """What a measurement says of a dead or exploding run, and what to do about it."""
+def flat(row: dict[str, Any]) -> dict[str, float]:
+    """A measurement's figures by the names that trackers show: ``eval_loss``, ``eval_dense_RR@10`` and so on."""
+    figures = {f"eval_{name}": value for name, value in row["held_out"].items()}
+    figures |= {f"eval_{name}_{measure}": value for name in ("dense", "lexicon", "bm25") for measure, value in row[name].items()}
+    return figures | {"eval_dense_cosine": row["cosine"], "eval_lexicon_density": row["density"]}
+
+
+def warnings(row: dict[str, Any], watched: str, first: dict[str, Any]) -> list[str]:
+    """What a measurement, held against the first one, says of a dead or exploding run, and what to do about it."""
     found = []
+    if row["held_out"]["loss"] > RISEN * first["held_out"]["loss"]:
+        found.append(f"the held-out loss has risen from {first['held_out']['loss']} to {row['held_out']['loss']}: lower the learning rate")
     if any(value != value for value in row["held_out"].values()):
         found.append("a held-out loss is not a number: lower the learning rate, or train with bf16 off")
     if any(value < TOO_GOOD for value in row["held_out"].values()):
         found.append("a held-out loss is lower than text allows: the decoder sees what it should predict, or the collection repeats itself")
-    if watched == "dense" and row["cosine"] > ALIKE:
+    if watched == "dense" and row["step"] > 0 and row["cosine"] > ALIKE:  # a random start's vectors are alike, and that is no fault
         found.append(f"all vectors are nearly the same (mean cosine {row['cosine']}): lower the learning rate")
     if watched == "lexicon" and row["density"] == 0.0:
         found.append("all lexicon vectors are empty: lower the learning rate, or start from a checkpoint with an LM head")

@@ -1,4 +1,4 @@
-"""Several runs made into one: reciprocal ranks, or weighted sums of z-normalised scores."""
+"""Several runs made into one: reciprocal ranks, weighted sums of scores, or one run's documents in another's order."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ def reciprocal_rank_fusion(runs: Mapping[str, Run], k: int = RRF_K) -> Run:
     )
 
 
-def weighted_sum(runs: Mapping[str, Run], weights: Mapping[str, float]) -> Run:
-    """Sum of weight x z-score. A document that a run did not find gets that run's lowest z-score.
+def weighted_sum(runs: Mapping[str, Run], weights: Mapping[str, float], normalization: str = "z") -> Run:
+    """Sum of weight x normalised score: a convex combination when the weights sum to 1. A document that a run did not find gets that run's lowest.
 
     Args:
         runs: name -> run. Runs may differ in queries and in documents.
         weights: name -> weight; runs of weight 0 take no part.
+        normalization: of each query's scores, a name of `NORMALIZATIONS`.
     """
-    chosen = {name: normalized(runs[name]) for name, weight in weights.items() if weight > 0}
+    chosen = {name: normalized(runs[name], normalization) for name, weight in weights.items() if weight > 0}
     floors = {name: {query: min(score for _, score in hits) for query, hits in run.items() if hits} for name, run in chosen.items()}
     fused: Run = {}
     for query in dict.fromkeys(query for run in chosen.values() for query in run):
@@ -46,12 +47,36 @@ def z_scores(scores: np.ndarray) -> np.ndarray:
     return (scores - scores.mean()) / spread if spread > 0 else np.zeros_like(scores)
 
 
-def normalized(run: Run) -> Run:
-    """The run with each query's scores replaced by their z-scores."""
+def min_max(scores: np.ndarray) -> np.ndarray:
+    """From 0 (the lowest) to 1 (the highest); equal scores become 0."""
+    spread = np.ptp(scores)
+    return (scores - scores.min()) / spread if spread > 0 else np.zeros_like(scores)
+
+
+NORMALIZATIONS = {"z": z_scores, "minmax": min_max, "none": np.asarray}
+
+
+def normalized(run: Run, normalization: str = "z") -> Run:
+    """The run with each query's scores normalised."""
     result: Run = {}
     for query, hits in run.items():
-        scores = z_scores(np.array([score for _, score in hits], dtype=np.float64)) if hits else []
+        scores = NORMALIZATIONS[normalization](np.array([score for _, score in hits], dtype=np.float64)) if hits else []
         result[query] = [(document, float(score)) for (document, _), score in zip(hits, scores, strict=True)]
+    return result
+
+
+def rescored(first: Run, second: Run, depth: int) -> Run:
+    """The first `depth` documents of `first`, by their scores in `second`: lexicon retrieval, then dense rescoring (Shen et al. 2023).
+
+    Documents that `second` did not find come last, in the order of `first`: their scores there are no higher than its lowest.
+    """
+    result: Run = {}
+    for query, hits in first.items():
+        scores = dict(second.get(query, ()))
+        floor = min(scores.values(), default=0.0)
+        found = [(document, scores[document]) for document, _ in hits[:depth] if document in scores]
+        missing = [document for document, _ in hits[:depth] if document not in scores]
+        result[query] = ranked(iter(found)) + [(document, floor - rank) for rank, document in enumerate(missing, 1)]
     return result
 
 

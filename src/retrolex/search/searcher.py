@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from retrolex.collection import Collection
+from retrolex.collection import Collection, Document
 from retrolex.errors import UserError
 from retrolex.search.hybrid import Hybrid
 from retrolex.search.rerank import DEPTH as RERANKED
 from retrolex.search.rerank import Reranker
 from retrolex.search.snippets import snippet
-from retrolex.search.systems import System, open_system
+from retrolex.search.systems import Passage, System, open_system
 
 SYSTEMS = "hybrid/systems.json"
 DEPTH = 100  # hits of each retriever that are fused
@@ -27,6 +27,7 @@ class Answer:
 
     Attributes:
         found_by: retriever -> the document's rank in its results, from 1; those that did not find it are left out.
+        passage: number of the passage, from 0, that the snippet is from, where passages are indexed.
     """
 
     rank: int
@@ -35,6 +36,7 @@ class Answer:
     snippet: str
     score: float
     found_by: dict[str, int]
+    passage: int | None = None
 
     def plain(self) -> dict[str, Any]:
         """JSON-able."""
@@ -90,7 +92,8 @@ class Searcher:
             raise UserError(f"no retriever is called {system!r}", mend=f"choose one of hybrid, {', '.join(self.described)}")
         depth = max(k, DEPTH)
         names = self.hybrid.systems if system == "hybrid" else [system]
-        runs = {name: self.system(name).search({"q": query}, depth) for name in names}
+        found = {name: self.system(name).find({"q": query}, depth) for name in names}
+        runs = {name: run for name, (run, _) in found.items()}
         run = self.hybrid.fuse(runs) if system == "hybrid" else runs[system]
         if reranker:
             run = reranker.rerank(run, {"q": query}, lambda id: self.collection[self.collection.position(id)].full, max(k, RERANKED))
@@ -100,5 +103,17 @@ class Searcher:
         for rank, (id, score) in enumerate(hits, 1):
             document = self.collection[self.collection.position(id)]
             found_by = {name: found[id] for name, found in ranks.items() if id in found}
-            answers.append(Answer(rank, id, document.title, snippet(document.text, query), round(float(score), 6), found_by))
+            text, passage = self.shown(document, {name: found[name][1]["q"].get(id) for name in sorted(found_by, key=found_by.__getitem__)})
+            answers.append(Answer(rank, id, document.title, snippet(text, query), round(float(score), 6), found_by, passage))
         return answers
+
+    def shown(self, document: Document, passages: Mapping[str, Passage | None]) -> tuple[str, int | None]:
+        """The text that a snippet is cut from, and the passage's number where it is one.
+
+        Args:
+            passages: for which each retriever found the document; the first there is, is shown.
+        """
+        for name, passage in passages.items():
+            if passage is not None:
+                return self.system(name).excerpt(document, passage), passage.number
+        return document.text, None

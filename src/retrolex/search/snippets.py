@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
+
+from retrolex.index.analysis import normalize
+from retrolex.words import border, term_spans
 
 LENGTH = 200  # characters
+SHORT, LITTLE = 2, 0.1  # letters of words such as "of" and "5G", and what they count
 
 
 def snippet(text: str, query: str, length: int = LENGTH) -> str:
-    """The stretch of `text` with the most different words of `query`, on one line; its beginning when it has none of them."""
+    """The stretch of `text` with the most different words of `query`, on one line; its beginning when it has none of them.
+
+    In scripts without spaces between words, pairs of neighbouring characters are looked for.
+    """
     flat = " ".join(text.split())
     if len(flat) <= length:
         return flat
-    words = {word.lower() for word in re.findall(r"\w+", query) if len(word) > 2}
-    places = [(match.start(), match.group().lower()) for match in re.finditer(r"\w+", flat) if match.group().lower() in words]
-    best = max((place for place, _ in places), key=lambda start: len({word for place, word in places if start <= place < start + length}), default=0)
-    start = 0 if best < length // 2 else flat.rfind(" ", 0, best - length // 5) + 1
-    end = flat.rfind(" ", start, start + length)
-    end = end if end > start else start + length
-    return ("… " if start else "") + flat[start:end] + (" …" if end < len(flat) else "")
+    wanted = {normalize(query[start:stop]) for start, stop in term_spans(query)}
+    places = [(start, stop, term) for start, stop in term_spans(flat) if (term := normalize(flat[start:stop])) in wanted]
+    before = length // 5
+    best = densest(places, length - 2 * before)
+    start = 0 if best <= 2 * before else max(border(flat, best - before), best - 2 * before)
+    end = border(flat, start + length)
+    return ("… " if start else "") + flat[start:end].strip() + (" …" if end < len(flat) else "")
+
+
+def densest(places: list[tuple[int, int, str]], length: int) -> int:
+    """The place from which `length` characters hold the most different words; 0 where there are none.
+
+    Args:
+        places: start, stop and word, ascending.
+    """
+    held: Counter[str] = Counter()
+    best, most, last = 0, 0.0, 0
+    for start, _, word in places:
+        while last < len(places) and (places[last][1] <= start + length or places[last][0] == start):  # a word alone may be longer
+            held[places[last][2]] += 1
+            last += 1
+        worth = sum(LITTLE if len(word) <= SHORT and word.isascii() else 1.0 for word in held)
+        if worth > most:
+            best, most = start, worth
+        held[word] -= 1
+        if not held[word]:
+            del held[word]
+    return best

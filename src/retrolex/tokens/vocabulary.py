@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from retrolex.errors import UserError
+from retrolex.words import CLOSING, STOPS
 
-SENTENCE_ENDS = frozenset(".!?…。！？｡؟।")
+PLAIN_ENDS = frozenset(STOPS)  # at the end of any token they end a sentence
+SENTENCE_ENDS = PLAIN_ENDS | frozenset(".…")  # these two only by themselves: a token such as "etc." is none
 PLACEHOLDER = re.compile(r"\[unused\d+\]|<unused\d+>|madeupword\d+|\|\|\|.*\|\|\|")
 MARKS = re.compile("^(##|▁|Ġ)")  # how WordPiece, SentencePiece and byte-level BPE mark a token's place in its word
 
@@ -24,7 +26,8 @@ class Vocabulary:
         first, last: put before and after a text ([CLS] and [SEP], or <s> and </s>).
         pad, mask: padding and [MASK].
         special: all special ids.
-        sentence_ends: ids of full stops and their kin.
+        sentence_ends: tokens of full stops and their kin in all scripts: sequences of ids, most of one id; a byte-level
+            vocabulary may spell a rare one in several.
         ordinary: ids that a random replacement may take: neither special nor a placeholder such as [unused7]; [n] int64.
     """
 
@@ -34,7 +37,7 @@ class Vocabulary:
     pad: int
     mask: int
     special: tuple[int, ...]
-    sentence_ends: tuple[int, ...]
+    sentence_ends: tuple[tuple[int, ...], ...]
     ordinary: np.ndarray
 
     @classmethod
@@ -56,8 +59,8 @@ class Vocabulary:
         for token, number in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]):
             if number not in special and not PLACEHOLDER.fullmatch(token):
                 ordinary.append(number)
-            if MARKS.sub("", token) in SENTENCE_ENDS or tokenizer.convert_tokens_to_string([token]).strip() in SENTENCE_ENDS:
-                ends.append(number)
+            if number not in special and (ends_sentence(MARKS.sub("", token)) or ends_sentence(tokenizer.convert_tokens_to_string([token]))):
+                ends.append((number,))
         return cls(
             size=len(tokenizer),
             first=framed[0],
@@ -65,6 +68,23 @@ class Vocabulary:
             pad=tokenizer.pad_token_id,
             mask=tokenizer.mask_token_id,
             special=tuple(sorted(special)),
-            sentence_ends=tuple(ends),
+            sentence_ends=(*ends, *spelled(tokenizer, {sequence[0] for sequence in ends})),
             ordinary=np.asarray(ordinary, dtype=np.int64),
         )
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a token with this text ends a sentence."""
+    bare = text.strip().rstrip(CLOSING)
+    return bool(bare) and (bare[-1] in PLAIN_ENDS or set(bare) <= SENTENCE_ENDS)
+
+
+def spelled(tokenizer: Any, known: set[int]) -> list[tuple[int, ...]]:
+    """Sentence ends that have no token of their own and are spelled in several, as after a word."""
+    word, found = tokenizer("a", add_special_tokens=False)["input_ids"], []
+    for mark in sorted(SENTENCE_ENDS):
+        ids = tokenizer(f"a{mark}", add_special_tokens=False)["input_ids"]
+        rest = ids[len(word) :]
+        if ids[: len(word)] == word and len(rest) > 1 and rest[-1] not in known and tokenizer.unk_token_id not in rest:
+            found.append(tuple(rest))
+    return found

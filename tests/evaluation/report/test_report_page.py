@@ -80,7 +80,7 @@ def test_headings_are_in_order(page):
 
 def test_tables_and_drawings_can_be_heard(page):
     reader = Reader(page)
-    assert len(reader.named("caption")) == len(reader.named("table")) == 1
+    assert len(reader.named("caption")) == len(reader.named("table")) == 2
     assert all(attrs.get("scope") in ("row", "col") for attrs in reader.named("th"))
     for attrs in reader.named("svg"):
         assert attrs.get("aria-hidden") == "true" or (attrs["role"] == "img" and attrs["aria-label"])

@@ -58,6 +58,13 @@ def test_highlight():
     assert highlight("a.b", ["."]) == "a.b"
 
 
+def test_highlight_in_scripts_without_spaces():
+    assert highlight("無人機的鏡頭", ["鏡", "人機"]) == "無<mark>人機</mark>的<mark>鏡</mark>頭"
+    assert highlight("用Python寫C程式", ["python", "c", "ython"]) == "用<mark>Python</mark>寫<mark>C</mark>程式"
+    assert highlight("ภาษาไทย", ["▁ไทย"]) == "ภาษา<mark>ไทย</mark>"
+    assert highlight("हिन्दी न", ["न"]) == "हिन्दी <mark>न</mark>"
+
+
 @given(st.text(), st.lists(st.text(max_size=3), max_size=3))
 def test_highlight_only_adds_marks(text, terms):
     assert highlight(text, terms).replace("<mark>", "").replace("</mark>", "") == escape(text)
@@ -67,6 +74,7 @@ def test_shorten():
     assert shorten("one  two\nthree", 40) == "one two three"
     assert shorten("one two three", 9) == "one two …"
     assert shorten("x" * 50, 10) == "x" * 10 + " …"
+    assert shorten("這是 很長的句子，沒有空格。" * 5, 20) == "這是 很長的句子，沒有空格。這是 很長的 …"
 
 
 def test_charts_of_little():

@@ -35,11 +35,12 @@ def first_pixel(png: bytes) -> tuple[int, int, int]:
     return tuple(zlib.decompressobj().decompress(data, 4)[1:4])
 
 
+@pytest.mark.parametrize("width", [500, 1280])  # no headless window is narrower than 500
 @pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
-def test_light_and_dark(tmp_path, whole, scheme, dark):
+def test_light_and_dark(tmp_path, whole, scheme, dark, width):
     page, picture = tmp_path / "report.html", tmp_path / "picture.png"
     page.write_text(render(whole()), encoding="utf-8")
-    browse(tmp_path, page, f"--blink-settings=preferredColorScheme={0 if dark else 1}", f"--screenshot={picture}", "--window-size=1280,900")
+    browse(tmp_path, page, f"--blink-settings=preferredColorScheme={0 if dark else 1}", f"--screenshot={picture}", f"--window-size={width},900")
     assert (max(first_pixel(picture.read_bytes())) < 60) == dark
 
 
@@ -51,3 +52,15 @@ def test_nothing_is_wider_than_the_window(tmp_path, whole, width):
     frame.write_text(f'<iframe src="report.html" style="border:0;width:{width}px;height:900px" onload="{script}"></iframe>', encoding="utf-8")
     found = browse(tmp_path, frame, "--allow-file-access-from-files", "--dump-dom", "--window-size=1400,900", "--virtual-time-budget=3000")
     assert f"<title>{width}</title>" in found
+
+
+def test_print_shows_what_is_folded_away_on_the_screen(tmp_path, whole):
+    data = whole(text="word " * 150)
+    pages = []
+    for changes in (data.gains, data.gains[:1]):
+        data.gains, data.losses = changes, []
+        (tmp_path / "report.html").write_text(render(data), encoding="utf-8")
+        browse(tmp_path, tmp_path / "report.html", f"--print-to-pdf={tmp_path / 'report.pdf'}")
+        pages.append((tmp_path / "report.pdf").read_bytes().count(b"/Type /Page\n"))
+    assert len(whole().gains) > 5
+    assert pages[0] >= pages[1] + 3  # closed, nine more queries would take a page at most

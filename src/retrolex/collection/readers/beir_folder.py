@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from retrolex.collection.documents import Query
-from retrolex.collection.readers.columns import Chosen, choose, document_of, id_of, text_of
+from retrolex.collection.readers.columns import NAMES, QUERY_NAMES, Chosen, choose, document_of, query_of_row
 from retrolex.collection.readers.files import existing
 from retrolex.collection.readers.jsonl_file import Row, read_objects
 from retrolex.collection.readers.lines import kind_of
 from retrolex.collection.readers.qrels import read_qrels
-from retrolex.collection.readers.records import Columns, Found, Reader, Record, Reject
+from retrolex.collection.readers.records import Columns, Reader, Record, Reject
 from retrolex.errors import UserError
 
 
@@ -48,36 +47,29 @@ def files(source: Path) -> list[Path]:
     return [corpus, *([queries] if queries else []), *_qrels(source)]
 
 
-def _rows(path: Path) -> Iterator[tuple[Chosen | None, Row | Reject]]:
+def _rows(path: Path, names: dict[str, tuple[str, ...]]) -> Iterator[tuple[Chosen | None, Row | Reject]]:
     """The objects of a file with their columns; an id in every row is part of the format."""
     columns: Chosen | None = None
     for row in read_objects(path):
-        if isinstance(row, Reject):
-            yield columns, row
-            continue
-        if columns is None:
-            columns = choose(row.values, {}, row.place)
+        if columns is None and isinstance(row, Row):
+            columns = choose(row.values, {}, row.place, names)
             columns = columns._replace(id=columns.id or "_id")
         yield columns, row
 
 
 def _documents(path: Path) -> Iterator[Record]:
-    for columns, row in _rows(path):
+    for columns, row in _rows(path, NAMES):
         yield row if isinstance(row, Reject) else document_of(row.values, columns, row.place, "")
 
 
-def _queries(path: Path) -> Iterator[Record]:
-    for columns, row in _rows(path):
-        if isinstance(row, Reject):
-            yield row
-            continue
-        id = id_of(row.values, columns.id, row.place)
-        try:
-            text = text_of(row.values, columns.text)
-        except TypeError as error:
-            yield Reject(row.place, f"query {id!r}: {error}")
-            continue
-        yield Found(Query(id, text), row.place) if text.strip() else Reject(row.place, f"query {id!r} is empty")
+def read_query_objects(path: Path) -> Iterator[Record]:
+    """The queries of one file of JSON lines.
+
+    Raises:
+        UserError: a row without an id, or a file without a column that could be the query.
+    """
+    for columns, row in _rows(path, QUERY_NAMES):
+        yield row if isinstance(row, Reject) else query_of_row(row.values, columns, row.place)
 
 
 def read(source: Path, _: Columns) -> Iterator[Record]:
@@ -86,7 +78,7 @@ def read(source: Path, _: Columns) -> Iterator[Record]:
     yield from _documents(corpus)
     for path in others:
         name = path.name.removesuffix(".gz")
-        yield from _queries(path) if name == "queries.jsonl" else read_qrels(path, name.removesuffix(".tsv"))
+        yield from read_query_objects(path) if name == "queries.jsonl" else read_qrels(path, name.removesuffix(".tsv"))
 
 
 READER = Reader("a BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv", files, read)

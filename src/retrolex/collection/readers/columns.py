@@ -6,14 +6,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from retrolex.collection.documents import Document
-from retrolex.collection.readers.records import Columns, Found, Place, Reject
+from retrolex.collection.documents import Document, Query
+from retrolex.collection.readers.records import Columns, Found, Place, Reject, shortened
 from retrolex.errors import UserError
 
 NAMES = {
     "id": ("_id", "id", "docid", "doc_id", "docno", "pid"),
     "title": ("title",),
     "text": ("text", "contents", "content", "body", "passage", "abstract"),
+}
+QUERY_NAMES = {
+    "id": ("_id", "id", "qid", "query_id", "query-id", "queryid"),
+    "title": (),
+    "text": ("text", "query", "question", "title", "contents"),
 }
 
 
@@ -25,8 +30,8 @@ class Chosen(NamedTuple):
     text: str
 
 
-def choose(found: Iterable[str], wanted: Columns, place: Place) -> Chosen:
-    """Pick the columns among the names `found` in the first row: those `wanted`, else the first that is usual.
+def choose(found: Iterable[str], wanted: Columns, place: Place, names: dict[str, tuple[str, ...]] = NAMES) -> Chosen:
+    """Pick the columns among the names `found` in the first row: those `wanted`, else the first that is usual among `names`.
 
     Raises:
         UserError: a wanted column is not there, or none that could hold the text.
@@ -39,9 +44,9 @@ def choose(found: Iterable[str], wanted: Columns, place: Place) -> Chosen:
     for part, name in wanted.items():
         if name not in found:
             raise UserError(f"no column {name!r} for the {part}; there are: {', '.join(found)}", where=place, mend="name another column")
-    chosen = {part: wanted.get(part) or next((usual[name] for name in names if name in usual), None) for part, names in NAMES.items()}
+    chosen = {part: wanted.get(part) or next((usual[name] for name in known if name in usual), None) for part, known in names.items()}
     if chosen["text"] is None:
-        mend = f"say which column holds the text, or call it one of: {', '.join(NAMES['text'])}"
+        mend = f"say which column holds the text, or call it one of: {', '.join(names['text'])}"
         raise UserError(f"no column that could be the text; there are: {', '.join(found) or 'none'}", where=place, mend=mend)
     title = chosen["title"] or "title"  # other rows of JSON lines may have one
     return Chosen(chosen["id"], None if title == chosen["text"] else title, chosen["text"])
@@ -57,7 +62,7 @@ def id_of(row: Mapping[str, Any], name: str, place: Place) -> str:
     if value is None or (isinstance(value, str) and (not value or value.isspace())):
         raise UserError(f"a row without an id: {name!r} is missing or empty", where=place, mend=f"give every row its own {name!r}")
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise UserError(f"the id {value!r} is neither text nor a whole number", where=place, mend="write ids as strings")
+        raise UserError(f"the id {shortened(value)} is neither text nor a whole number", where=place, mend="write ids as strings")
     return str(value)
 
 
@@ -77,11 +82,29 @@ def document_of(row: Mapping[str, Any], columns: Chosen, place: Place, place_id:
     """A row as a document, with `place_id` for its id where the source has no ids; a reject when it holds no text value."""
     id = place_id if columns.id is None else id_of(row, columns.id, place)
     if columns.text not in row and columns.title not in row:
-        return Reject(place, f"document {id!r} has neither {columns.text!r} nor {columns.title!r}")
+        return Reject(place, f"document {shortened(id)} has neither {columns.text!r} nor {columns.title!r}")
     try:
         return Found(Document(id, text_of(row, columns.title), text_of(row, columns.text)), place)
     except TypeError as error:
-        return Reject(place, f"document {id!r}: {error}")
+        return Reject(place, f"document {shortened(id)}: {error}")
+
+
+def query_of(id: str, text: str, place: Place) -> Found | Reject:
+    """A query; a reject when it asks nothing."""
+    return Found(Query(id, text), place) if text.strip() else Reject(place, f"query {shortened(id)} is empty")
+
+
+def query_of_row(row: Mapping[str, Any], columns: Chosen, place: Place) -> Found | Reject:
+    """A row as a query; a reject when it holds no text value.
+
+    Raises:
+        UserError: it has no id.
+    """
+    id = id_of(row, columns.id or "_id", place)
+    try:
+        return query_of(id, text_of(row, columns.text), place)
+    except TypeError as error:
+        return Reject(place, f"query {shortened(id)}: {error}")
 
 
 def place_id(place: Place, files: int) -> str:

@@ -39,6 +39,8 @@ def _rows(path: Path) -> Iterator[Row | Reject]:
             for fields in rows:
                 place, number = Place(str(path), number + 1), rows.line_num
                 if not any(field and not field.isspace() for field in fields):
+                    if len(fields) > 1:
+                        yield Reject(place, "a row of empty fields")
                     continue
                 fields = [field.replace(NUL, "\0") for field in fields]
                 bad = any("\udc80" <= character <= "\udcff" for field in fields if not field.isascii() for character in field)

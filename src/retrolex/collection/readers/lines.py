@@ -33,22 +33,33 @@ def kind_of(path: Path) -> str:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[BinaryIO]:
+def open_raw(path: Path) -> Iterator[BinaryIO]:
     """A file's bytes, decompressed when its name ends in .gz.
 
     Raises:
-        UserError: it cannot be read, is damaged, or is in UTF-16; also while the body of the `with` statement reads on.
+        UserError: it cannot be read, or is damaged; also while the body of the `with` statement reads on.
     """
     try:
         with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb") as file:
-            start = file.peek(4096)[:4096]
-            if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or start.count(0) * 4 > len(start):
-                raise UserError("text in UTF-16 or no text at all, UTF-8 was expected", where=path, mend="convert the file to UTF-8")
             yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(f"a damaged or cut gzip file: {error}", where=path, mend="copy or compress the file again") from None
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror or error}", where=path) from None
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file of text, decompressed when its name ends in .gz.
+
+    Raises:
+        UserError: as `open_raw`, and when the file is in UTF-16.
+    """
+    with open_raw(path) as file:
+        start = file.peek(4096)[:4096]
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or start.count(0) * 4 > len(start):
+            raise UserError("text in UTF-16 or no text at all, UTF-8 was expected", where=path, mend="convert the file to UTF-8")
+        yield file
 
 
 def read_lines(path: Path) -> Iterator[Line | Reject]:

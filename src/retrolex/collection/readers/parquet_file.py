@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from retrolex.collection.readers.arrow_rows import BATCH_ROWS, rows_of
 from retrolex.collection.readers.columns import Chosen, choose, document_of, place_id
 from retrolex.collection.readers.files import files_of_kind
 from retrolex.collection.readers.lines import NOT_UTF8
@@ -16,23 +17,10 @@ from retrolex.progress import say
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_ROWS = 1024
-
 
 def files(source: Path) -> list[Path]:
     """The file itself, or the .parquet files of a folder by name."""
     return files_of_kind(source, (".parquet",))
-
-
-def _values(column: pa.Array) -> list[Any]:
-    """A column's values, texts as bytes: whether they are UTF-8 is checked row by row."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = column.cast(pa.large_binary())
-    return column.to_pylist()
 
 
 def _batches(path: Path, wanted: Columns) -> Iterator[tuple[Chosen, pa.RecordBatch]]:
@@ -57,15 +45,10 @@ def read(source: Path, wanted: Columns) -> Iterator[Record]:
         for columns, batch in _batches(path, wanted):
             if number == 0 and columns.id is None:
                 say(f"{path}: no id column, so row numbers serve as ids")
-            for values in zip(*map(_values, batch.columns), strict=True):
+            for row in rows_of(batch):
                 number += 1
                 place = Place(str(path), number)
-                try:
-                    decoded = [value.decode() if isinstance(value, bytes) else value for value in values]
-                except UnicodeDecodeError:
-                    yield Reject(place, NOT_UTF8)
-                    continue
-                yield document_of(dict(zip(batch.schema.names, decoded, strict=True)), columns, place, place_id(place, len(paths)))
+                yield Reject(place, NOT_UTF8) if row is None else document_of(row, columns, place, place_id(place, len(paths)))
 
 
 READER = Reader("Parquet, one file or a folder of them", files, read, has_columns=True)

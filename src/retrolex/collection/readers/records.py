@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from retrolex.collection.documents import Document, Judgment, Query
 
@@ -36,7 +36,14 @@ class Reject(NamedTuple):
 
 Record = Found | Reject
 Columns = dict[str, str]
-"""`id`, `title` or `text` -> the name the source has for it; empty when the names are to be recognised."""
+"""`id`, `title` or `text` -> the name the source has for it; empty when the names are to be recognised.
+TREC topics have parts instead: `query` -> `title`, `desc`, `narr`, or several joined by `+`."""
+
+
+def shortened(value: object, longest: int = 80) -> str:
+    """A value as a message quotes it: `repr`, cut in the middle of what no screen could hold."""
+    text = repr(value)
+    return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-longest // 4 :]} ({len(text):,} characters)"
 
 
 @dataclass(frozen=True)
@@ -49,9 +56,11 @@ class Reader:
         read: yields documents first, then queries, then judgments. Row by row, so that memory does not grow with the source.
             Raises UserError, with file and line, for what the user has to mend.
         has_columns: whether the user can say which column is which.
+        identity: what decides the contents of a source that has no files of its own: a name, and versions; None for one that has.
     """
 
     about: str
     files: Callable[[Path], list[Path]]
     read: Callable[[Path, Columns], Iterator[Record]]
     has_columns: bool = False
+    identity: Callable[[Path], dict[str, Any] | None] = lambda _: None

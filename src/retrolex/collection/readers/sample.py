@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from retrolex import __version__
 from retrolex.collection.documents import Judgment, Query
 from retrolex.collection.readers.records import Columns, Found, Place, Reader, Record
 from retrolex.errors import UserError
@@ -24,6 +27,11 @@ def files(source: Path) -> list[Path]:
     return []
 
 
+def identity(source: Path) -> dict[str, Any]:
+    """A sample's name, and the versions that decide what is in it."""
+    return {"sample": str(source), "python": platform.python_version(), "retrolex": __version__}
+
+
 def read(source: Path, _: Columns) -> Iterator[Record]:
     """Documents, queries, judgments; places are counted within each of the three."""
     files(source)
@@ -39,4 +47,4 @@ def read(source: Path, _: Columns) -> Iterator[Record]:
             yield Found(Judgment(split, *judgment), Place(f"{name}/qrels/{split}", number))
 
 
-READER = Reader("a collection that comes with retrolex, by its name", files, read)
+READER = Reader("a collection that comes with retrolex, by its name", files, read, identity=identity)

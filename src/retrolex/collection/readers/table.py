@@ -26,8 +26,8 @@ class Row(NamedTuple):
 def read_table(rows: Iterator[Row | Reject], wanted: Columns, files: int, *, tabs_are_text: bool = False) -> Iterator[Record]:
     """The documents of one file.
 
-    A first row that holds one of the usual column names, or all of those wanted, is a header. Without a header, one column
-    is the text, two are id and text, three are id, title and text; wanted columns are then numbers, counted from 1.
+    A first row that holds one of the usual column names and no number, or all of the names wanted, is a header. Without a header, one column
+    is the text, two are id and text, three are id, title and text. Wanted columns are names or numbers, counted from 1.
 
     Args:
         rows: the file's rows.
@@ -49,6 +49,8 @@ def read_table(rows: Iterator[Row | Reject], wanted: Columns, files: int, *, tab
         names = _headerless(_usual_width(readable), wanted, readable[0].place)
     elif repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UserError(f"the column name {repeated[0]!r} occurs twice in the header", where=header.place, mend="give every column its own name")
+    elif wanted and _by_number(wanted):
+        names = [str(number) for number in range(1, len(names) + 1)]
     columns = choose(names, wanted, readable[0].place)
     if columns.id is None:
         say(f"{readable[0].place.file}: no id column, so line numbers serve as ids")
@@ -67,10 +69,14 @@ def read_table(rows: Iterator[Row | Reject], wanted: Columns, files: int, *, tab
 
 
 def _is_header(names: list[str], wanted: Columns) -> bool:
-    if wanted and all(name.isdigit() for name in wanted.values()) and not set(wanted.values()) <= set(names):
-        return False
     usual = {name for candidates in NAMES.values() for name in candidates}
-    return not usual.isdisjoint(map(str.lower, names)) or bool(wanted)
+    numbers = any(name.isdigit() for name in names)  # a first document `7, title` is no header
+    return not _by_number(wanted) or (not usual.isdisjoint(map(str.lower, names)) and not numbers)
+
+
+def _by_number(wanted: Columns) -> bool:
+    """Whether columns are wanted by their numbers, or none is wanted."""
+    return all(name.isdigit() for name in wanted.values())
 
 
 def _usual_width(rows: list[Row]) -> int:

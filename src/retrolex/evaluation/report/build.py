@@ -64,7 +64,7 @@ def report_data(
             f"95% interval {score.low:.3f} to {score.high:.3f}, over {first.evaluation.counts.queries:,} queries. Nothing to compare it with."
         )
         return data
-    data.baseline = found.comparison.baseline
+    data.baseline, data.tests = found.comparison.baseline, found.differences()
     others = [row.name for row in found.rows if row.name != data.baseline]
     data.system = system or max(others, key=lambda name: found.intervals[name][measure].mean)
     difference = found.comparison.of(data.system, measure)

@@ -88,6 +88,7 @@ class ReportData:
         systems: rows of the results table.
         baseline, system: names of the two rows that headline, differences, gains and losses are about.
         facts: small facts under the headline, name -> value (documents, queries, date ...).
+        tests: of every system against the baseline, header and rows of text.
         differences: system - baseline of the main measure, one a query.
         gains, losses: largest changes first.
         charts: training and probe curves.
@@ -105,6 +106,7 @@ class ReportData:
     baseline: str = ""
     system: str = ""
     facts: dict[str, str] = field(default_factory=dict)
+    tests: list[list[str]] = field(default_factory=list)
     differences: list[float] = field(default_factory=list)
     gains: list[Change] = field(default_factory=list)
     losses: list[Change] = field(default_factory=list)

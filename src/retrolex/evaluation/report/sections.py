@@ -5,7 +5,7 @@ from __future__ import annotations
 from retrolex.evaluation.report.charts import cost_chart, difference_chart, interval_chart, line_chart, sparsity_chart
 from retrolex.evaluation.report.data import Change, Hit, ReportData, Score
 from retrolex.evaluation.report.text import escape, highlight, shorten, surface
-from retrolex.evaluation.table import MARKS, human_bytes, human_ms
+from retrolex.evaluation.table import MARKS, TESTED, human_bytes, human_ms
 
 SNIPPET = 260
 TERMS = 8  # matched terms named under a document
@@ -33,7 +33,7 @@ def results(data: ReportData) -> str:
     figures = _figure(interval_chart(measure, data.systems, data.baseline), measure, "with 95% intervals")
     if data.differences:
         figures += _figure(difference_chart(data.differences, measure), "Query by query", f"{data.system} minus {data.baseline}")
-    return f'{table}<div class="figures">{figures}</div>'
+    return f'{table}<div class="figures">{figures}</div>{_tests(data)}'
 
 
 def costs(data: ReportData) -> str:
@@ -98,6 +98,19 @@ def configuration(data: ReportData) -> str:
 def reproduce(data: ReportData) -> str:
     """The commands that give the same figures."""
     return _code("\n".join(data.commands), "Commands") if data.commands else ""
+
+
+def _tests(data: ReportData) -> str:
+    """Every difference from the baseline with its interval, its wins and losses, and both tests."""
+    if not data.tests:
+        return ""
+    header, *lines = data.tests
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+    rows = [f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>' for first, *rest in lines]
+    return (
+        '<h3>Differences</h3><div class="scroll" role="region" aria-label="Table of differences" tabindex="0"><table>'
+        f"<caption><span>{TESTED}</span></caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
 
 
 def _score(score: Score, baseline: str) -> str:

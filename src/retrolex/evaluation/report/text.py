@@ -6,6 +6,9 @@ import html
 import re
 from collections.abc import Iterable
 
+from retrolex.words import UNSPACED, border, is_unspaced, marks
+
+WHOLE = 3  # letters from which a term is marked at the beginning of longer words too: "vitamin" in "vitamins", but not "d" in "diet"
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # no part of an HTML document
 
 
@@ -17,10 +20,7 @@ def escape(text: object) -> str:
 def shorten(text: str, length: int) -> str:
     """At most `length` characters, cut at a space, with an ellipsis where something was cut; white space collapsed."""
     text = " ".join(text.split())
-    if len(text) <= length:
-        return text
-    cut = text[:length].rsplit(" ", 1)[0]
-    return (cut if len(cut) > length // 2 else text[:length]) + " …"
+    return text if len(text) <= length else text[: border(text, length)].rstrip() + " …"
 
 
 def surface(term: str) -> str:
@@ -29,10 +29,19 @@ def surface(term: str) -> str:
 
 
 def highlight(text: str, terms: Iterable[str]) -> str:
-    """Escaped text with the beginnings of words that are in `terms` marked. Word parts (##ing) are not looked for."""
+    """Escaped text with the beginnings of words that are in `terms` marked, of one or two letters only whole words; in scripts without
+    spaces between words a term is marked wherever it stands. Word parts (##ing) are not looked for."""
     wanted = {surface(term) for term in terms if not term.startswith("##")}
-    wanted = sorted((re.escape(term) for term in wanted if term and term[0].isalnum()), key=len, reverse=True)
+    wanted = sorted((term for term in wanted if term and term[0].isalnum()), key=len, reverse=True)
     if not wanted:
         return escape(text)
-    pieces = re.split(rf"(?<!\w)({'|'.join(wanted)})", text, flags=re.IGNORECASE)
+    pieces = re.split(f"({'|'.join(map(pattern_of, wanted))})", text, flags=re.IGNORECASE)
     return "".join(f"<mark>{escape(piece)}</mark>" if i % 2 else escape(piece) for i, piece in enumerate(pieces))
+
+
+def pattern_of(term: str) -> str:
+    """What finds a term where a word begins, and a short one only where the word ends with it."""
+    letter = f"(?![{UNSPACED}])[\\w{marks()}]"  # of a script with spaces between words
+    before = "" if is_unspaced(term[0]) else f"(?<!{letter})"
+    after = f"(?!{letter})" if len(term) < WHOLE and not is_unspaced(term[-1]) else ""
+    return before + re.escape(term) + after

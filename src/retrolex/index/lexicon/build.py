@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from retrolex.errors import UserError
+from retrolex.index.base import check_ids
 from retrolex.index.lexicon import storage
 from retrolex.index.lexicon.storage import BLOCK, GROUP, NONE, PADDING
 from retrolex.index.lexicon.weights import Weights, impacts
@@ -52,17 +53,6 @@ def _impact_blocks(ids: list[str], vectors: sparse.csr_array | Iterable[sparse.c
         start += block.shape[0]
     if start != len(ids):
         raise UserError(f"{start:,} vectors for {len(ids):,} document ids", mend="give one id a vector, in the same order")
-
-
-def check_ids(ids: list[str]) -> None:
-    """Refuse ids that name two documents, or that are no strings."""
-    seen: set[str] = set()
-    for position, name in enumerate(ids):
-        if not isinstance(name, str):
-            raise UserError(f"document id {name!r} at position {position} is a {type(name).__name__}, not a string")
-        if name in seen:
-            raise UserError(f"document id {name!r} comes twice, the second time at position {position}", mend="give every document its own id")
-        seen.add(name)
 
 
 def blocks(vectors: sparse.csr_array | Iterable[sparse.csr_array]) -> Iterator[sparse.csr_array]:

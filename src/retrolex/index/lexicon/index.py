@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from retrolex.errors import UserError
-from retrolex.index.base import Hits
+from retrolex.index.base import Hits, Named
 from retrolex.index.lexicon import decode, fallback, native, storage
 from retrolex.index.lexicon.build import build
 from retrolex.index.lexicon.weights import MODES, Weights, impacts
@@ -22,7 +22,7 @@ QUERIES_A_TASK = 16  # of a batch, given to a thread at a time
 RESULTS_A_TASK = 1 << 22  # places for results that one task may reserve
 
 
-class LexiconIndex:
+class LexiconIndex(Named):
     """An index folder, memory-mapped. Documents are known by their positions: the order in which they were built.
 
     Scores are exact: integers for `floor` and `round`; for `float`, the products of float32 weights, added in double
@@ -142,7 +142,10 @@ class LexiconIndex:
         """
         if k < 1 or threads < 1:
             raise UserError(f"k={k}, threads={threads}: both must be at least 1")
-        pointers, terms, weights = self._prepare(queries)
+        return self.search_impacts(*self.prepare(queries), k, threads)
+
+    def search_impacts(self, pointers: np.ndarray, terms: np.ndarray, weights: np.ndarray, k: int, threads: int = 1) -> list[Hits]:
+        """The same for queries that `prepare` gave."""
         k = max(1, min(k, len(self)))
         count = len(pointers) - 1
         if self.kernel == native.NUMPY:
@@ -158,8 +161,8 @@ class LexiconIndex:
         with ThreadPoolExecutor(threads) as pool:
             return [hit for hits in pool.map(task, range(0, count, step)) for hit in hits]
 
-    def _prepare(self, queries: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The queries' pointers, terms and impacts, in the kernel's types."""
+    def prepare(self, queries: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The queries' pointers (int64), terms (int32) and impacts (int32; float32 weights for `float`), as the kernel takes them."""
         if queries.shape[1] > self.terms:
             queries = queries[:, : self.terms]
         pointers, terms, weights = impacts(queries, self.weights, lambda row: f"query {row}")

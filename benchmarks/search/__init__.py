@@ -1,0 +1,1 @@
+"""The lexicon index against its peers on the same vectors: `python -m benchmarks.search`."""
