@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
-VERBS = ["run", "check", "pretrain", "mine", "teach", "finetune", "index", "search", "evaluate", "compare", "report", "reproduce", "export"]
+VERBS = ["run", "check", "pretrain", "mine", "teach", "finetune", "encode", "index", "search", "evaluate", "compare", "report", "reproduce", "export"]
 
 
 def retrolex(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-m", "retrolex", *arguments], capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell what a child process used")
 def test_help_takes_less_than_half_a_second():
+    import resource
+
+    def used() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime  # of the processor: what else the machine does at the time is left out
+
     taken = []
     for _ in range(3):
-        started = time.perf_counter()
+        started = used()
         done = retrolex("--help")
-        taken.append(time.perf_counter() - started)
+        taken.append(used() - started)
         assert done.returncode == 0
         assert all(verb in done.stdout for verb in VERBS)
     assert min(taken) < 0.5

@@ -32,11 +32,12 @@ def on_ray(work: Callable[[int], Result], pieces: Sequence[int]) -> Iterator[Res
     ray = connect()
     gpus, cores = (int(ray.cluster_resources().get(name, 0)) for name in ("GPU", "CPU"))
     say(f"Ray: {gpus} GPUs, {cores} cores")
-    task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=TRIES)(work)
+    task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=TRIES)(carry_out)
+    shared = ray.put(work)
     running: deque[Any] = deque()
     try:
         for piece in pieces:
-            running.append(task.remote(piece))
+            running.append(task.remote(shared, piece))
             if len(running) == AHEAD * max(gpus or cores, 1):
                 yield ray.get(running.popleft())
         while running:
@@ -45,6 +46,11 @@ def on_ray(work: Callable[[int], Result], pieces: Sequence[int]) -> Iterator[Res
         raise error.cause from None
     except ray.exceptions.RayError as error:
         raise RuntimeError(f"Ray gave up; what is done is kept, and the same command goes on from there: {error}") from None
+
+
+def carry_out(work: Callable[[int], Result], piece: int) -> Result:
+    """One piece of a work."""
+    return work(piece)
 
 
 def connect() -> Any:

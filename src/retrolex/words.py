@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 # Letters, several to a word: Thai, Lao, Tibetan, Myanmar, Khmer.
@@ -50,8 +50,10 @@ class Patterns(NamedTuple):
 
 @lru_cache
 def marks() -> str:
-    """All combining marks, for a class of characters."""
-    return "".join(f"\\U{point:08x}" for point in range(0x20000) if unicodedata.category(chr(point)).startswith("M"))
+    """All combining marks, as ranges for a class of characters."""
+    points = [point for point in range(0x20000) if unicodedata.category(chr(point)).startswith("M")]
+    runs = [[point for _, point in run] for _, run in groupby(enumerate(points), key=lambda pair: pair[1] - pair[0])]
+    return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
 
 
 @lru_cache

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from retrolex.backbones import load_backbone, read_spec, write_spec
+from retrolex.backbones.representations import lexicon
 from retrolex.encoding import Encoder
-from retrolex.encoding.encoder import sparse
+from retrolex.encoding.encoder import PADDING, sparse
 from retrolex.encoding.shards import encode_shards, read_shards
 
 TEXTS = ["a river floods the plain", "bread", "", "the wing of an aircraft carries the load in steady flight " * 9, "हिन्दी 中文 \u0000 ok"]
@@ -75,6 +78,42 @@ def test_top_k_keeps_the_largest_and_is_the_identity_when_k_is_large():
     np.testing.assert_array_equal(sparse(weights, 1).toarray(), [[0, 3, 0, 0], [0, 0, 0, 0.5]])  # a tie: the earlier term
     np.testing.assert_array_equal(sparse(weights, 2).toarray(), [[0, 3, 0, 3], [0, 0, 0, 0.5]])
     np.testing.assert_array_equal(sparse(weights, 9).toarray(), weights.numpy())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 12))
+def test_top_k_is_what_sorting_every_row_gives(seed, top_k):
+    weights = torch.relu(torch.randint(-3, 4, (5, 12), generator=torch.Generator().manual_seed(seed)).float())  # full of ties
+    kept = torch.argsort(weights, dim=1, descending=True, stable=True)[:, :top_k]
+    slow = torch.zeros_like(weights).scatter_(1, kept, weights.gather(1, kept))
+    np.testing.assert_array_equal(sparse(weights, top_k).toarray(), slow.numpy())
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=80))
+def test_batches_hold_every_text_once_within_the_budget_and_little_padding(lengths):
+    model = Encoder.__new__(Encoder)
+    model.token_budget, model.device = 512, torch.device("cpu")
+    tokens = [[0] * length for length in lengths]
+    batches = model.batches(np.argsort([-length for length in lengths], kind="stable"), tokens)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        inside = [lengths[i] for i in batch]
+        assert inside == sorted(inside, reverse=True)
+        assert len(batch) == 1 or (max(inside) * len(batch) <= 512 and max(inside) * len(batch) - sum(inside) <= PADDING["cpu"])
+
+
+def test_no_more_texts_than_agreed_have_vocabulary_wide_rows_at_a_time(tiny_model_folder, monkeypatch):
+    encoder, seen = Encoder(tiny_model_folder, "lexicon"), []
+    expected = encoder.encode(TEXTS)
+
+    def watched(backbone, hidden, mask):
+        seen.append(len(hidden))
+        return lexicon(backbone, hidden, mask)
+
+    monkeypatch.setattr("retrolex.encoding.encoder.lexicon", watched)
+    monkeypatch.setattr("retrolex.encoding.encoder.WIDE", 2)
+    np.testing.assert_allclose(encoder.encode(TEXTS).toarray(), expected.toarray(), atol=1e-5)
+    assert max(seen) == 2 and sum(seen) == len(TEXTS)
 
 
 def test_shards_are_the_whole_and_a_second_call_makes_only_what_is_missing(encoder, tmp_path, monkeypatch):

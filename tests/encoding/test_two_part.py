@@ -100,3 +100,10 @@ def test_an_average_of_two_models_keeps_the_projection(folder: Path, tiny_model_
 def test_no_projection(tiny_model_folder: Path) -> None:
     with pytest.raises(UserError, match="no projection"):
         TwoPartEncoder(tiny_model_folder, spec=replace(SPEC))
+
+
+def test_an_encoder_of_other_vectors_is_refused(folder, tiny_model_folder):
+    with pytest.raises(UserError, match="open_encoder"):
+        encoder.Encoder(folder)
+    with pytest.raises(UserError, match="open_encoder"):
+        encoder.Encoder(folder, "sparse")

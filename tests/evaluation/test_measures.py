@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from retrolex.errors import UserError
-from retrolex.evaluation.measures import canonical, parse_measures
+from retrolex.evaluation.measures import canonical, parse_measures, split_names
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,8 @@ from retrolex.evaluation.measures import canonical, parse_measures
         ("P_5", "P@5"),
         ("precision_at_5", "P@5"),
         ("Judged@10", "Judged@10"),
+        ("IPrec@0.1", "IPrec@0.1"),
+        ("iprec_at_recall_0.10", "IPrec@0.1"),
         ("nDCG(gains={0: 0, 1: 1, 2: 3})@10", "nDCG(gains={2:3})@10"),
     ],
 )
@@ -47,7 +49,8 @@ def test_spellings(name, expected):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "@10", "quality@10", "R", "R@0", "nDCG(rel=2)@10", "RR(2)@10", "RR(rel=two)@10", "NumRet", "RR@10; RR@5", "RR(@10"]
+    "name",
+    ["", "@10", "quality@10", "R", "R@0", "nDCG(rel=2)@10", "RR(2)@10", "RR(rel=two)@10", "NumRet", "RR@10; RR@5", "RR(@10", "nDCG@10.5", "Rprec@10"],
 )
 def test_refused(name):
     with pytest.raises(UserError) as refusal:
@@ -57,3 +60,17 @@ def test_refused(name):
 
 def test_two_spellings_of_one_measure_are_one_column():
     assert [repr(m) for m in parse_measures(["MRR@10", "nDCG@10", "RR@10"])] == ["RR@10", "nDCG@10"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("nDCG@10 RR@10", ["nDCG@10", "RR@10"]),
+        (" nDCG@10,RR@10,  R@100, ", ["nDCG@10", "RR@10", "R@100"]),
+        ("nDCG(gains={0: 0, 1: 1}, dcg='log2')@10 AP", ["nDCG(gains={0: 0, 1: 1}, dcg='log2')@10", "AP"]),
+        ("RR(@10 AP", ["RR(@10", "AP"]),
+        (" ", []),
+    ],
+)
+def test_names_in_one_string(text, names):
+    assert split_names(text) == names

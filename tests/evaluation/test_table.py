@@ -56,6 +56,11 @@ def test_terminal(found):
     assert "0.325 [" in text and "95% bootstrap" in text and "Queries without a hit count 0" in text
 
 
+def test_few_queries_are_said_to_be_few(found):
+    few = evaluate({"q": [("d", 1.0)]}, {"q": {"d": 1}})
+    assert "too narrow" in results([Row("BM25", few)]).notes()[0] and "too narrow" not in found.notes()[0]
+
+
 def test_markdown_escapes_bars(found):
     lines = found.markdown().splitlines()
     assert lines[1] == "| --- | ---: | ---: | ---: | ---: |"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from retrolex.finetuning.formats import read_rows
 from retrolex.finetuning.ranked import Ranked
-from retrolex.finetuning.run_rows import run_rows
+from retrolex.index.run_rows import run_rows
 
 
 def test_17_integer_ids(tmp_path: Path) -> None:

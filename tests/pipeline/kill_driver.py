@@ -1,6 +1,6 @@
 """Runs a recipe again and again, each time killed (SIGKILL) in another stage, and then lets it finish.
 
-Usage: python kill_driver.py RECIPE.json. Imports are done once; each attempt is a fork that kills itself: in training right after
+Usage: python kill_driver.py RECIPE.json run|finetune. Imports are done once; each attempt is a fork that kills itself: in training right after
 its first checkpoint, and in every stage when its work is done but not yet published.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 
 from retrolex.artifacts import Stage
+from retrolex.pipeline.finetune_only import finetune_only
 from retrolex.pipeline.recipe import make_recipe
 from retrolex.pipeline.run import run
 from retrolex.training_callbacks import Mark
@@ -23,7 +24,9 @@ DENSE = ["pretrain", "finetune", "model", "start-vectors", "start-index"]  # the
 LEXICON = ["pretrain", "finetune", "start-vectors", "start-index", "vectors", "index"]
 STAGES = ["collection", "bm25", "pairs", "tokens-", "start-", *(f"dense/{part}" for part in DENSE), *(f"lexicon/{part}" for part in LEXICON)]
 STAGES += ["search", "hybrid", "evaluate", "report"]
-TRAINED = ("pretrain", "finetune")
+THREE = ["negatives-1", "finetune-1", "negatives-2", "finetune-2", "negatives-3", "teacher-3", "finetune-3"]
+WORK = {"run": (run, STAGES), "finetune": (finetune_only, [f"dense/{part}" for part in THREE])}  # verb -> what it does, in which stages it is killed
+TRAINED = ("pretrain", "finetune", "finetune-1", "finetune-2", "finetune-3")
 
 
 def die() -> None:
@@ -52,15 +55,15 @@ def arm(stage: str, at_checkpoint: bool) -> None:
         Mark.on_save = save_and_die
 
 
-def attempt(recipe, stage: str | None, at_checkpoint: bool = False) -> bool:
-    """Fork a child that runs the recipe and dies in `stage`; True when it was killed, False when it came to its end."""
+def attempt(recipe, verb: str, stage: str | None, at_checkpoint: bool = False) -> bool:
+    """Fork a child that does the verb's work and dies in `stage`; True when it was killed, False when it came to its end."""
     child = os.fork()
     if child == 0:
         torch.set_num_threads(1)
         if stage:
             arm(stage, at_checkpoint)
         try:
-            run(recipe)
+            WORK[verb][0](recipe)
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             os._exit(1)
@@ -73,12 +76,14 @@ def attempt(recipe, stage: str | None, at_checkpoint: bool = False) -> bool:
 
 def main() -> None:
     recipe = make_recipe(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    kills = [(stage, True) for stage in STAGES if stage.endswith(TRAINED)] + [(stage, False) for stage in STAGES]
-    kills.sort(key=lambda kill: STAGES.index(kill[0]))  # stable: at the checkpoint first
-    missed = [kill for kill in kills if not attempt(recipe, *kill)]
+    verb = sys.argv[2]
+    stages = WORK[verb][1]
+    kills = [(stage, True) for stage in stages if stage.endswith(TRAINED)] + [(stage, False) for stage in stages]
+    kills.sort(key=lambda kill: stages.index(kill[0]))  # stable: at the checkpoint first
+    missed = [kill for kill in kills if not attempt(recipe, verb, *kill)]
     if missed:
         sys.exit(f"never killed in {missed}")
-    attempt(recipe, None)
+    attempt(recipe, verb, None)
 
 
 if __name__ == "__main__":

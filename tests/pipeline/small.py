@@ -59,3 +59,12 @@ def small_recipe(source: Path, model: Path, output: Path, *overrides: str) -> Re
         }.items()
     ]
     return make_recipe({"collection": {"source": str(source)}, "output": str(output)}, [*training, "search.depth=20", *overrides])
+
+
+def write_cross_encoder(model: Path, folder: Path) -> Path:
+    """A random cross-encoder of a model's size, with its tokenizer."""
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    BertForSequenceClassification(BertConfig.from_pretrained(model, num_labels=1)).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(model).save_pretrained(folder)
+    return folder

@@ -110,6 +110,12 @@ def test_two_part_vectors_from_text_to_answers(tmp_path: Path, collection_folder
     answers = Searcher.open(tmp_path / "run").search("the wing carries the load", k=3, system="dupmae")
     assert len(answers) == 3 and answers[0].score >= answers[1].score
 
+    start = {"init": str(tmp_path / "run/dupmae/finetune-2"), "guard": False}  # and from there to another run, untrained
+    other = small_recipe(collection_folder, tiny_model_folder, tmp_path / "other", f"dupmae={json.dumps(start)}", "dense=null", "lexicon=null")
+    assert [row.name for row in run(other).results.rows] == ["BM25", "start dupmae", "hybrid"]
+    with pytest.raises(UserError, match="need a projection"):
+        check(small_recipe(collection_folder, tiny_model_folder, tmp_path / "third", f"dupmae.init={tiny_model_folder}", "dense=null"))
+
 
 @pytest.mark.parametrize(
     ("stages", "words"),
@@ -120,12 +126,24 @@ def test_two_part_vectors_from_text_to_answers(tmp_path: Path, collection_folder
         ("[{per_query: 1}]", "1 negatives a query"),
         ("[{negatives: [bm25, bm25]}]", "each once"),
         ("[{first: 9, depth: 3}]", "ranks 9 to 3"),
+        ("[{absolute_margin: -1}]", "a margin below 0"),
         ("[{learning_rate: 0}]", "learning_rate"),
     ],
 )
 def test_stages_that_cannot_be_carried_out_are_refused(tmp_path, collection_folder, tiny_model_folder, stages, words) -> None:
     with pytest.raises(UserError, match=words):
         check(small_recipe(collection_folder, tiny_model_folder, tmp_path / "run", f"dense.finetune.stages={stages}"))
+
+
+def test_a_margin_takes_away_what_scores_too_close_to_the_positive(tmp_path, collection_folder, tiny_model_folder) -> None:
+    recipe = small_recipe(
+        collection_folder, tiny_model_folder, tmp_path / "run", *QUICK, "lexicon=null",
+        "dense.finetune.stages=[{negatives: bm25, absolute_margin: 0.5, relative_margin: 0.1}]",
+    )  # fmt: skip
+    finetune_only(recipe)
+    found = read_manifest(tmp_path / "run/dense/negatives-1")
+    assert (found["config"]["absolute_margin"], found["config"]["relative_margin"]) == (0.5, 0.1)
+    assert found["counts"]["bm25: too close to the positive"] > 0
 
 
 def test_a_miner_that_is_trained_later_is_refused(tmp_path, collection_folder, tiny_model_folder) -> None:

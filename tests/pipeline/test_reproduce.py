@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from retrolex.artifacts import read_manifest
 from retrolex.cli.app import app
 from retrolex.errors import UserError
-from retrolex.pipeline.recipe import Expected
+from retrolex.pipeline.recipe import Expected, read_recipe
 from retrolex.pipeline.reporting import rewrite_report
-from retrolex.pipeline.reproduce import Verdict, keys_of, reproduce
+from retrolex.pipeline.reproduce import Verdict, differing, finished, keys_of, placed, reproduce
 from retrolex.pipeline.story import open_story, table_of
 
 BM25 = {"measure": "MRR@10", "system": "BM25", "split": "test", "value": 0.5, "tolerance": 0.5, "source": "by hand"}
@@ -55,6 +55,23 @@ def test_runs_then_finds_the_finished_run(place):
     again = verb(place)
     assert again.exit_code == 0 and "Finished run" in again.output
     assert read_manifest(place / "run" / "evaluate") == before
+
+
+def test_a_run_from_before_a_key_existed_is_found_and_one_with_other_settings_is_named(place):
+    verb(place)
+    path = place / "run" / "recipe.json"
+    stated = path.read_text(encoding="utf-8")
+    recipe = placed(read_recipe(place / "recipe.yaml"), None, place / "data", None)
+    older = json.loads(stated)
+    del older["expected"], older["mining"], older["dense"]["kind"]
+    older["dense"]["finetune"].pop("loss")
+    path.write_text(json.dumps(older), encoding="utf-8")
+    assert finished(recipe) and differing(recipe) == []
+    older["dense"]["finetune"]["steps"] = 7
+    older["collection"]["source"] = "elsewhere/others"
+    path.write_text(json.dumps(older), encoding="utf-8")
+    assert differing(recipe) == ["collection.source", "dense.finetune.steps"]
+    path.write_text(stated, encoding="utf-8")
 
 
 def test_a_missed_figure_is_exit_code_1(place):

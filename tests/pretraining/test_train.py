@@ -101,6 +101,19 @@ def test_other_tokens_are_refused(start, tokens, tmp_path):
         pretrain(backbone, tokenizer, tokens, tmp_path, CONFIG, spec=SPEC)
 
 
+@pytest.mark.parametrize("objective", ["retromae", "dupmae", "lexmae", "mlm"])
+def test_accumulated_batches_are_one_large_batch(objective, run):
+    config = replace(CONFIG, objective=objective)
+    _, large = run("large", replace(config, tokens_per_batch=900))
+    _, small = run("small", replace(config, tokens_per_batch=300, accumulate=3))
+    rows = [lines(folder / "logs" / "train.jsonl") for folder in (large, small)]
+    for row, other in zip(*rows, strict=True):
+        for term in {"loss", "encoder", "decoder", "bow"} & set(row):
+            assert row[term] == pytest.approx(other[term], abs=1e-4)
+    left, right = (load_backbone(folder)[0].state_dict() for folder in (large, small))
+    assert all(torch.allclose(left[name], right[name], atol=1e-4) for name in left)
+
+
 WORKER = """
 import sys
 from pathlib import Path

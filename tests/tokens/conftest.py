@@ -15,14 +15,14 @@ NAMES = {"unk_token": "<u>", "pad_token": "<p>", "mask_token": "<m>", "cls_token
 SPECIAL = list(NAMES.values())
 
 
-def train(kind: str, texts: list[str] = TEXTS):
-    """Train a tokenizer of a kind; its special ids are nothing like BERT's."""
+def train(kind: str, texts: list[str] = TEXTS, size: int = 200):
+    """Train a tokenizer of a kind; its special ids are nothing like BERT's. `size` counts for all but BPE."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
     if kind == "wordpiece":
         tokenizer = Tokenizer(models.WordPiece(unk_token="<u>"))
-        trainer = trainers.WordPieceTrainer(vocab_size=200, special_tokens=["[unused0]", *SPECIAL])
+        trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=["[unused0]", *SPECIAL])
         tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
         tokenizer.decoder = decoders.WordPiece()
     elif kind == "bpe":
@@ -30,7 +30,7 @@ def train(kind: str, texts: list[str] = TEXTS):
         tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
         trainer.initial_alphabet = pre_tokenizers.ByteLevel.alphabet()
     else:
-        tokenizer, trainer = Tokenizer(models.Unigram()), trainers.UnigramTrainer(vocab_size=200, special_tokens=SPECIAL, unk_token="<u>")
+        tokenizer, trainer = Tokenizer(models.Unigram()), trainers.UnigramTrainer(vocab_size=size, special_tokens=SPECIAL, unk_token="<u>")
         tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
     tokenizer.train_from_iterator(texts, trainer)
     frame = [(name, tokenizer.token_to_id(name)) for name in ("<c>", "<s>")]

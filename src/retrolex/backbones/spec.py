@@ -82,7 +82,7 @@ def own_spec(folder: Path) -> Spec:
 
 
 def from_sentence_transformers(folder: Path) -> Spec:
-    """Pooling, normalisation and length of a sentence-transformers folder; any other folder gets the defaults.
+    """Pooling, normalisation, length and prefixes of a sentence-transformers folder; any other folder gets the defaults.
 
     Raises:
         UserError: the folder pools in a way that retrolex does not compute.
@@ -96,9 +96,9 @@ def from_sentence_transformers(folder: Path) -> Spec:
     if (folder / "sentence_bert_config.json").exists():
         length = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8")).get("max_seq_length") or length
     if "SpladePooling" in types:
-        return Spec(representation="lexicon", document_length=length, objective="splade")
+        return Spec(representation="lexicon", document_length=length, objective="splade", **prompts(folder))
     if "Pooling" not in types:
-        return Spec(document_length=length)
+        return Spec(document_length=length, **prompts(folder))
     where = folder / stated[types.index("Pooling")]["path"] / "config.json"
     pooling = json.loads(where.read_text(encoding="utf-8"))
     chosen = pooling.get("pooling_mode") or [
@@ -108,4 +108,13 @@ def from_sentence_transformers(folder: Path) -> Spec:
     known = {"cls": "cls", "cls_token": "cls", "mean": "mean", "mean_tokens": "mean"}
     if len(chosen) != 1 or chosen[0] not in known:
         raise UserError(f"pooling {chosen} is not supported (expected cls or mean)", where=where, mend="start from another checkpoint")
-    return Spec(pooling=known[chosen[0]], normalize="Normalize" in types, document_length=length, objective="sentence-transformers")
+    normalize = "Normalize" in types
+    return Spec(pooling=known[chosen[0]], normalize=normalize, document_length=length, objective="sentence-transformers", **prompts(folder))
+
+
+def prompts(folder: Path) -> dict[str, str]:
+    """The prefixes that a sentence-transformers folder states, by the names that it knows for queries and for documents."""
+    path = folder / "config_sentence_transformers.json"
+    stated = (json.loads(path.read_text(encoding="utf-8")).get("prompts") if path.exists() else None) or {}
+    names = {"query_prefix": ("query",), "document_prefix": ("document", "passage", "corpus")}
+    return {prefix: next((stated[name] for name in spelled if stated.get(name)), "") for prefix, spelled in names.items()}

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 # typer reads these at run time, where Python 3.10 wants Optional
-Measures = Annotated[Optional[str], typer.Option(help="Measures, separated by spaces.", show_default="nDCG@10 RR@10 R@100")]  # noqa: UP045
+Measures = Annotated[Optional[str], typer.Option(help="Measures, separated by spaces or commas.", show_default="nDCG@10 RR@10 R@100")]  # noqa: UP045
 Preset = Annotated[Optional[str], typer.Option(help="`msmarco-passage`, `msmarco-document`, `trec-dl` or `beir`.", show_default=False)]  # noqa: UP045
 Missing = Annotated[Optional[str], typer.Option(help="A query without a hit counts `zero`, or `exclude` it.", show_default="zero")]  # noqa: UP045
 Ties = Annotated[

@@ -18,13 +18,28 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, help="How many results.")] = 10,
     system: Annotated[str, typer.Option(help="`hybrid`, or one of its parts: `bm25`, `dense`, `lexicon`.")] = "hybrid",
     rerank: Annotated[Optional[str], typer.Option(help="A cross-encoder that reads the best again.", show_default=False)] = None,  # noqa: UP045
+    backend: Annotated[
+        Optional[tuple[str, str]],  # noqa: UP045
+        typer.Option(
+            metavar="NAME URL",
+            help="Ask an engine that `retrolex export NAME --to URL` loaded (`opensearch`, `elasticsearch`, `qdrant`, `pgvector`) "
+            "instead of the run's own index; `--system` says which retriever's vectors it has.",
+            show_default=False,
+        ),
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Search what a run has indexed: titles, scores, snippets, and which retriever found each."""
     from retrolex.search.rerank import Reranker
     from retrolex.search.searcher import Searcher
 
-    answers = Searcher.open(folder).search(query, k, system, Reranker(rerank) if rerank else None)
+    if backend:
+        from retrolex.export.live import open_backend
+
+        searcher, system = open_backend(folder, *backend, None if system == "hybrid" else system)
+    else:
+        searcher = Searcher.open(folder)
+    answers = searcher.search(query, k, system, Reranker(rerank) if rerank else None)
     if json_:
         print(json.dumps([answer.plain() for answer in answers], ensure_ascii=False, indent=1))
         return

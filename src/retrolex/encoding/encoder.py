@@ -19,7 +19,8 @@ from retrolex.tokens import Tokens, tokenizer_hash
 
 Kind = Literal["document", "query"]
 REPRESENTATIONS = ("dense", "lexicon")
-BUDGETS = {"cpu": 4096, "cuda": 32768}  # tokens a batch; on a CPU more are no faster, and cost padding and memory
+BUDGETS = {"cpu": 4096, "cuda": 32768}  # tokens a batch; on a CPU more are no faster, and cost memory
+PADDING = {"cpu": 128, "cuda": 2048}  # padding a batch: as many tokens as the start of another batch costs (measured on a CPU, assumed for a GPU)
 WIDE = 64  # texts whose vocabulary-wide rows are held at a time: 8 MB at V = 30,522
 
 
@@ -32,7 +33,12 @@ class Encoder:
         spec: how vectors are made, in place of what the folder says.
         top_k: keep the K largest weights of a lexicon *document* (LexMAE, appendix D); None keeps all.
         token_budget: tokens a batch, padding included; what suits the device by default.
+
+    Raises:
+        UserError: the model makes another kind of vectors.
     """
+
+    representations = REPRESENTATIONS
 
     def __init__(
         self,
@@ -44,8 +50,11 @@ class Encoder:
         token_budget: int | None = None,
     ):
         self.spec = spec or read_spec(Path(resolve_start(str(start))))
-        self.backbone, self.tokenizer = load_backbone(start)
         self.representation = representation or self.spec.representation
+        if self.representation not in self.representations:
+            what = f"{type(self).__name__} makes {' or '.join(self.representations)} vectors, this model {self.representation} ones"
+            raise UserError(what, where=start, mend="open it with encoding.two_part.open_encoder, which knows every representation")
+        self.backbone, self.tokenizer = load_backbone(start)
         self.device = device()
         self.top_k, self.token_budget = top_k, token_budget or BUDGETS[self.device.type]
         self.backbone.to(self.device, torch.bfloat16 if bf16_pays() else torch.float32)
@@ -119,13 +128,17 @@ class Encoder:
         return same and not self.spec.document_prefix and self.tokenizer.truncation_side == "right" and len(self.tokenizer("")["input_ids"]) == 2
 
     def batches(self, order: np.ndarray, tokens: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Consecutive runs of `order` (longest first), each within the token budget once padded."""
+        """Consecutive runs of `order` (longest first), each within the token budget once padded; a new one begins where padding would cost more."""
         batches: list[list[int]] = []
+        longest = padding = 0
         for i in order.tolist():
-            if batches and (len(batches[-1]) + 1) * len(tokens[batches[-1][0]]) <= self.token_budget:
+            missing = longest - len(tokens[i])
+            if batches and (len(batches[-1]) + 1) * longest <= self.token_budget and padding + missing <= PADDING[self.device.type]:
                 batches[-1].append(i)
+                padding += missing
             else:
                 batches.append([i])
+                longest, padding = len(tokens[i]), 0
         return batches
 
     @torch.inference_mode()

@@ -1,7 +1,7 @@
 """A whole collection to vectors, shard by shard: flat memory, and a killed run keeps every finished shard.
 
-A shard is ``shard-00000.npy`` (dense: [n, H]), or ``shard-00000.data.npy`` with ``.indices``, ``.indptr`` and ``.shape`` (CSR [n, V]). Its bytes depend
-on its texts alone, whoever makes it and whenever.
+A shard is ``shard-00000.npy`` (dense: [n, H]), or ``shard-00000.data.npy`` with ``.indices``, ``.indptr`` and ``.shape`` (CSR [n, V]).
+Its bytes depend on its texts alone, whoever makes it and whenever.
 """
 
 from __future__ import annotations

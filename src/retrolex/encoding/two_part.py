@@ -24,6 +24,8 @@ class TwoPartEncoder(Encoder):
         options: of `Encoder`.
     """
 
+    representations = (TWO_PART,)
+
     def __init__(self, start: str | Path, **options: Any):
         super().__init__(start, TWO_PART, **options)
         weight = self.backbone.vocabulary_weight

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retrolex.errors import UserError
 from retrolex.evaluation.evaluate import Evaluation, evaluate
-from retrolex.evaluation.measures import DEFAULT_MEASURES
+from retrolex.evaluation.measures import DEFAULT_MEASURES, split_names
 from retrolex.evaluation.policy import Policy
 from retrolex.evaluation.presets import preset
 from retrolex.evaluation.runs import read_qrels, read_run
@@ -130,7 +130,7 @@ def measure_command(
     Args:
         runs: run files, the baseline first.
         qrels: judgments.
-        measures: names, separated by spaces.
+        measures: names, separated by spaces or commas.
         preset_name, changes: see `settings`.
         save_to, per_query: where to write the table, and the values query by query.
     """
@@ -138,7 +138,7 @@ def measure_command(
         check_savable(save_to)
     if per_query:
         check_savable(per_query, (".csv",))
-    found = compare_files(runs, qrels, *settings(measures.split() if measures else None, preset_name, **changes))
+    found = compare_files(runs, qrels, *settings(split_names(measures) if measures else None, preset_name, **changes))
     show(found)
     if save_to:
         save(found, save_to)

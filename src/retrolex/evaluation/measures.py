@@ -25,6 +25,7 @@ ALIASES = {
     "ndcg_cut": "nDCG",
     "recip_rank": "RR",
     "map_cut": "AP",
+    "iprec_at_recall": "IPrec",
     "precision": "P",
     "hit": "Success",
     "hits": "Success",
@@ -32,7 +33,8 @@ ALIASES = {
     "accuracy": "Success",  # what sentence-transformers calls Success@k
 }
 SENTENCE_TRANSFORMERS = re.compile(r"^(?:.*_)?(?:cosine|dot|euclidean|manhattan)_(?=[a-z]+@\d+$)")
-GRAMMAR = re.compile(r"^(?P<name>[^\W\d]\w*?)(?:\((?P<params>.*)\))?(?:(?:@|_at_|[_.])(?P<cutoff>\d+))?$")
+GRAMMAR = re.compile(r"^(?P<name>[^\W\d]\w*?)(?:\((?P<params>.*)\))?(?:(?:@|_at_|[_.])(?P<cutoff>\d+(?:\.\d+)?))?$")
+BETWEEN = re.compile(r"[\s,]+(?![^()]*\))")  # names; spaces and commas within parentheses belong to a name
 
 
 def parse_measure(name: str, relevance: int = 1) -> Measure:
@@ -54,7 +56,9 @@ def parse_measure(name: str, relevance: int = 1) -> Measure:
     try:
         params = _parameters(found["params"])
         if found["cutoff"] is not None:
-            params[kind.AT_PARAM] = int(found["cutoff"])
+            if kind.AT_PARAM not in kind.SUPPORTED_PARAMS:
+                raise ValueError("it has no cutoff")
+            params[kind.AT_PARAM] = kind.SUPPORTED_PARAMS[kind.AT_PARAM].dtype(found["cutoff"])
         if relevance > 1 and "rel" in kind.SUPPORTED_PARAMS:
             params.setdefault("rel", relevance)
         required = [key for key, info in kind.SUPPORTED_PARAMS.items() if info.required and key not in params]
@@ -73,6 +77,11 @@ def parse_measure(name: str, relevance: int = 1) -> Measure:
 def parse_measures(names: Iterable[str], relevance: int = 1) -> list[Measure]:
     """Parse several names, keeping their order; two spellings of one measure give one measure."""
     return list(dict.fromkeys(parse_measure(name, relevance) for name in names))
+
+
+def split_names(text: str) -> list[str]:
+    """Names written in one string, with spaces or commas between them: ``"nDCG@10, RR(rel=2, judged_only=True)@10"`` holds two."""
+    return [name for name in BETWEEN.split(text) if name]
 
 
 def canonical(name: str) -> str:

@@ -60,7 +60,9 @@ def apply_policy(run: Run, qrels: Qrels, policy: Policy) -> tuple[dict[str, list
             documents.remove(query)
         if not documents and policy.missing == "exclude":
             continue
-        documents, ties = order(documents, scores.astype(np.float32), policy.ties)
+        with np.errstate(over="ignore"):  # beyond single precision all are infinite, and tied, as in trec_eval
+            single = scores.astype(np.float32)
+        documents, ties = order(documents, single, policy.ties)
         ranking[query], tied, answered = documents[: policy.depth], tied + ties, answered + bool(documents)
     counts = Counts(
         queries=len(ranking),

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from retrolex.evaluation.comparison import Comparison, compare, p_text
 from retrolex.evaluation.significance import Interval, intervals
+from retrolex.evaluation.terminal import Averages, Differences
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from retrolex.evaluation.evaluate import Evaluation
 
 TESTED = "Two-sided p of the paired t and randomisation tests, Holm-corrected over all rows; marks go by the randomisation test."
+FEW = 20  # queries below which percentile intervals cover the truth markedly less often than they say
 MARKS = {"better": "▲", "worse": "▼", "same": "", "baseline": ""}
 
 
@@ -67,6 +67,8 @@ class Results:
     def notes(self) -> list[str]:
         """The small print: intervals, marks, policy and counts."""
         notes = ["Brackets: 95% bootstrap intervals over queries."]
+        if self.rows[0].evaluation.counts.queries < FEW:
+            notes[0] += f" With fewer than {FEW} queries they are too narrow."
         if self.comparison:
             marks = f"{MARKS['better']} better, {MARKS['worse']} worse than {self.comparison.baseline}"
             notes.append(f"{marks}: paired randomisation test, Holm-corrected, p < 0.05.")
@@ -95,13 +97,13 @@ class Results:
             lines.append([d.system, d.measure, change, f"{d.wins:,} / {d.ties:,} / {d.losses:,}", p_text(d.p_t_holm), p_text(d.p_holm)])
         return lines
 
-    def rich(self) -> Table:
+    def rich(self) -> Averages:
         """A table for the terminal, the small print beneath it."""
-        return _rich(self.cells(), self.notes(), whole=len(self.measures) + 1)
+        return Averages(self.cells(), self.notes())
 
-    def rich_differences(self) -> Table:
+    def rich_differences(self) -> Differences:
         """The differences for the terminal."""
-        return _rich(self.differences(), [TESTED], whole=3)
+        return Differences(self.differences(), [TESTED])
 
     def markdown(self) -> str:
         """The table and the differences in markdown, the small print beneath them."""
@@ -166,19 +168,6 @@ def results(rows: Sequence[Row], baseline: str | None = None) -> Results:
     rows = list(rows)
     comparison = compare({row.name: row.evaluation for row in rows}, baseline or rows[0].name) if len(rows) > 1 else None
     return Results(rows, {row.name: intervals(row.evaluation) for row in rows}, comparison)
-
-
-def _rich(lines: list[list[str]], notes: list[str], whole: int) -> Table:
-    """A table for the terminal; columns from number `whole` on are never broken over lines."""
-    from rich.table import Table
-
-    header, *body = lines
-    table = Table(caption="\n".join(notes), caption_justify="left", caption_style="dim")
-    for i, title in enumerate(header):
-        table.add_column(title, justify="right" if i else "left", no_wrap=i >= whole)
-    for line in body:
-        table.add_row(*line)
-    return table
 
 
 def _markdown(lines: list[list[str]]) -> str:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from retrolex import __version__
 from retrolex.export.form import Form, Vector, has_space, renamed
-from retrolex.export.json_vectors import lexicon_only, repeated, scale_of, write_lines
+from retrolex.export.json_vectors import lexicon_only, repeated, scale_of, write_topics
 from retrolex.export.protobuf import delimited, field, varint
 from retrolex.export.queries import collection_queries, need_lexicon
 from retrolex.export.source import Source
@@ -29,6 +29,11 @@ PARTS = ("indptr", "indices", "data")
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 """indptr, indices and data of a CSC matrix."""
 
+CIFF = """# Common index file format
+
+`index.ciff` holds {documents:,} documents and {postings:,} postings of {lists:,} terms; what stands for term frequencies are learned weights,
+{scale:g} times what the model emits. Readers that want 8 bits a weight, such as BMP, take an export with `--bits 8`.
+"""
 PISA = """# For PISA
 
 `index.ciff` holds {documents:,} documents and {postings:,} postings of {lists:,} terms, quantised: {scale:g} times what the model emits.
@@ -48,7 +53,9 @@ def export_ciff(source: Source, folder: Path, bits: int | None = None) -> dict[s
     Raises:
         UserError: the vectors are dense, or there are no documents.
     """
-    return write_ciff(lexicon_only(source, "CIFF"), folder / FILE, bits)
+    counts = write_ciff(lexicon_only(source, "CIFF"), folder / FILE, bits)
+    (folder / "README.md").write_text(CIFF.format(**counts), encoding="utf-8")
+    return counts
 
 
 def export_pisa(source: Source, folder: Path, bits: int | None = None) -> dict[str, Any]:
@@ -60,8 +67,7 @@ def export_pisa(source: Source, folder: Path, bits: int | None = None) -> dict[s
     vectors = lexicon_only(source, "PISA")
     counts = write_ciff(vectors, folder / FILE, bits)
     names = word_names(vectors.form)
-    lines = (f"{id}:{repeated(vectors.form, names, vector)}" for id, vector in collection_queries(source, vectors))
-    counts["queries"] = write_lines(folder / "queries.txt", lines)
+    counts |= write_topics(folder / "queries.txt", ":", vectors.form, names, collection_queries(source, vectors))
     (folder / "README.md").write_text(PISA.format(**counts), encoding="utf-8")
     return counts
 

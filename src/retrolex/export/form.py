@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -68,7 +69,7 @@ class Form:
         if not self.lexicon:
             return rows.tolist()
         pointers, columns, weights = impacts(rows, self.weights, lambda row: f"query {texts[row]!r}")
-        return [terms_of(columns[a:b], weights[a:b]) for a, b in zip(pointers[:-1], pointers[1:], strict=True)]
+        return [terms_of(columns[a:b], weights[a:b]) for a, b in pairwise(pointers.tolist())]
 
 
 def terms_of(columns: np.ndarray, weights: np.ndarray) -> Terms:

@@ -29,12 +29,13 @@ Anserini repeats every token as often as its weight says while it indexes: `--bi
 """
 SEISMIC = """# For Seismic
 
-{documents:,} documents, weights {scale:g} times what the model emits. Their ids here are numbers: line n of `ids.txt`, counted from 0, is the id of document n.
+{documents:,} documents, weights {scale:g} times what the model emits. Their ids here are numbers: line n of `ids.txt`, counted from 0, is the
+id of document n.
 
     from seismic import SeismicIndex  # of a vocabulary above 65,536 terms: SeismicIndexLV
     index = SeismicIndex.build("documents.jsonl")
 
-`queries.jsonl` holds the collection's queries in the same form; `retrolex.export.query_for("seismic", text, encoder)` makes one of any text.
+`queries.jsonl` holds the collection's queries in the same form; `retrolex.export.queries.query_for("seismic", text, encoder)` makes one of any text.
 """
 
 
@@ -98,8 +99,7 @@ def export_anserini(source: Source, folder: Path, bits: int | None = None) -> di
     (folder / "documents").mkdir(exist_ok=True)
     names = anserini_names(vectors.form)
     counts = write_json_vectors(vectors, folder / "documents" / DOCUMENTS, names, "contents", bits)
-    topics = (f"{id}\t{repeated(vectors.form, names, vector)}" for id, vector in collection_queries(source, vectors))
-    counts["queries"] = write_lines(folder / "topics.tsv", topics)
+    counts |= write_topics(folder / "topics.tsv", "\t", vectors.form, names, collection_queries(source, vectors))
     (folder / "README.md").write_text(ANSERINI.format(**counts), encoding="utf-8")
     return counts
 
@@ -120,6 +120,17 @@ def export_seismic(source: Source, folder: Path, bits: int | None = None) -> dic
     counts["queries"] = write_lines(folder / "queries.jsonl", queries)
     (folder / "README.md").write_text(SEISMIC.format(**counts), encoding="utf-8")
     return counts
+
+
+def write_topics(path: Path, separator: str, form: Form, names: Sequence[str], queries: Iterable[tuple[str, Vector]]) -> dict[str, int]:
+    """Write a query a line; those without terms, which the engines stumble over and which find nothing, are left out and counted."""
+    lines, empty = [], 0
+    for id, vector in queries:
+        words = repeated(form, names, vector)
+        empty += not words
+        if words:
+            lines.append(f"{id}{separator}{words}")
+    return {"queries": write_lines(path, lines), "queries without terms": empty}
 
 
 def lexicon_only(source: Source, target: str) -> Vectors:

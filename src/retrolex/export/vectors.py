@@ -102,7 +102,9 @@ def open_vectors(source: Source) -> Vectors:
         UserError: this is a model without a run, its index holds passages or two-part vectors, or index and collection do not agree.
     """
     if source.run is None or source.index is None:
-        raise UserError("this target wants documents, and a model folder has none", where=source.model, mend="name a folder that `retrolex run` wrote")
+        raise UserError(
+            "this target wants documents, and a model folder has none", where=source.model, mend="name a folder that `retrolex run` wrote"
+        )
     collection = Collection.open(source.run / "collection")
     if (source.index / PASSAGES).exists():
         raise UserError("an index of passages: engines are given whole documents", where=source.index, mend="run without `passages` in the recipe")
@@ -159,5 +161,3 @@ def scaled(vector: Terms, multiplier: float) -> dict[int, int]:
         return {column: int(weight) for column, weight in vector.items()}
     rounded = {column: round(weight * multiplier) for column, weight in vector.items()}
     return {column: weight for column, weight in rounded.items() if weight}
-
-

@@ -70,6 +70,8 @@ class StageOptions(FinetuneOptions):
             (in the first stage: the checkpoint itself); another: that retriever's final model, when it comes earlier in the run.
         first, depth: best and worst rank that is sampled.
         per_query: negatives kept for a pair, from which every pass samples `hard`; None: four times `hard`, beside a teacher `hard`.
+        absolute_margin, relative_margin: a negative scores at least so much, or such a share of the positive's score, below the positive by the
+            same miner (`mined.MiningOptions`); None: no such filter.
         teacher: the cross-encoder whose scores are learned: a folder or a hub name.
     """
 
@@ -77,6 +79,8 @@ class StageOptions(FinetuneOptions):
     first: int = 1
     depth: int = 1000
     per_query: int | None = None
+    absolute_margin: float | None = None
+    relative_margin: float | None = None
     teacher: str | None = None
 
     @property

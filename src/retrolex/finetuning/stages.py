@@ -80,6 +80,8 @@ def check_stages(stages: tuple[StageOptions, ...], where: str) -> None:
             raise UserError(f"negatives from {list(options.miners)}", where=place, mend="name one miner or more, each once")
         if not 1 <= options.first <= options.depth:
             raise UserError(f"ranks {options.first} to {options.depth}", where=place, mend="give a first rank of 1 or more and a depth not above it")
+        if any(margin is not None and margin < 0 for margin in (options.absolute_margin, options.relative_margin)):
+            raise UserError("a margin below 0 takes the best negatives for positives", where=place, mend="give a margin of 0 or more")
         if kept(options) < options.hard:
             raise UserError(
                 f"{kept(options)} negatives a query are mined, {options.hard} are used", where=place, mend="raise per_query or lower hard"

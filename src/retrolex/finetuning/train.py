@@ -42,6 +42,7 @@ def finetune(
     options: FinetuneOptions,
     teacher: np.ndarray | None = None,
     known: Mapping[str, set[str]] | None = None,
+    projection: nn.Linear | None = None,
 ) -> dict[str, float]:
     """Fine-tune `backbone` and write it as a model folder; a killed call continues where its last checkpoint was.
 
@@ -53,6 +54,7 @@ def finetune(
         options: see there.
         teacher: scores of every pair's positive and then of its negatives, float32 [pairs, 1 + negatives], for the losses that want one.
         known: query text -> originals that answer it, besides those of `pairs`: no negatives of it either.
+        projection: of two-part vectors' dense part, where the start has one.
 
     Returns:
         Steps, and the last logged losses.
@@ -77,7 +79,8 @@ def finetune(
         rise = 1.0 if not options.ramp else min(1.0, (step * joint // options.accumulate + 1) / max(1.0, steps * options.ramp))
         return {"batches": [batches((step * joint + i) * together + place) for i in range(joint)], "ramp": torch.tensor(rise**2)}
 
-    projection = new_projection(backbone.hidden_size, options.seed) if spec.representation == "dupmae" else None
+    if spec.representation == "dupmae" and projection is None:
+        projection = new_projection(backbone.hidden_size, options.seed)
     special_ids = set(tokenizer.all_special_ids) - {tokenizer.mask_token_id}
     make_fast(backbone)
     set_dropout(backbone, options.dropout)

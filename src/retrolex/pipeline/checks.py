@@ -9,12 +9,15 @@ from pathlib import Path
 
 from retrolex.backbones import resolve_start
 from retrolex.backbones.scratch import SCRATCH
+from retrolex.backbones.two_part import FILE as PROJECTION
 from retrolex.collection import Collection
 from retrolex.collection.readers import reader_for
 from retrolex.errors import UserError
 from retrolex.evaluation.measures import parse_measures
 from retrolex.finetuning.crops import KINDS
+from retrolex.finetuning.keyphrases import NAME as KEYPHRASES
 from retrolex.finetuning.stages import check_stages
+from retrolex.index.dense_kinds import EXACT, LEAST
 from retrolex.pipeline.recipe import Model, Recipe
 from retrolex.training_trackers import check_trackers
 
@@ -41,11 +44,16 @@ def check(recipe: Recipe) -> None:
         if model.pretrain:
             check_trackers(model.pretrain.report_to)
         check_training(name, model)
+        if name != "dense" and model.kind != EXACT:
+            raise UserError(f"the kind {model.kind!r} is one of dense indexes", where=f"{name}.kind", mend="leave it out")
+    check_fusion(recipe)
     check_figures("pairs", recipe.pairs)
     if not parse_measures(recipe.evaluate.measures):
         raise UserError("no measure is named", where="evaluate.measures", mend="name one or more, such as nDCG@10")
-    if unknown := sorted(set(recipe.pairs.shares) - set(KINDS)):
-        raise UserError(f"no kind of pseudo-query is called {unknown[0]!r}", where="pairs.shares", mend=f"choose among {', '.join(KINDS)}")
+    if unknown := sorted(set(recipe.pairs.shares) - {*KINDS, KEYPHRASES}):
+        raise UserError(
+            f"no kind of pseudo-query is called {unknown[0]!r}", where="pairs.shares", mend=f"choose among {', '.join([*KINDS, KEYPHRASES])}"
+        )
 
 
 def check_output(recipe: Recipe) -> None:
@@ -71,9 +79,10 @@ def check_training(name: str, model: Model) -> None:
         UserError: it cannot.
     """
     where = f"{name}.finetune"
-    if name == "dupmae" and model.finetune is None:
-        raise UserError("two-part vectors need training: no start has their projection", where=where, mend="give dupmae a section finetune")
     if model.finetune is None:
+        if name == "dupmae" and (model.pretrain or model.init == SCRATCH or not (Path(resolve_start(model.init)) / PROJECTION).exists()):
+            mend = "give dupmae a section finetune, or a start that was fine-tuned so"
+            raise UserError(f"two-part vectors need a projection of their dense part ({PROJECTION}), which training makes", where=where, mend=mend)
         return
     check_stages(model.finetune.stages, f"{where}.stages")
     for number, stage in enumerate(model.finetune.stages):
@@ -82,6 +91,30 @@ def check_training(name: str, model: Model) -> None:
             resolve_start(stage.teacher)
     if not model.finetune.stages and model.finetune.loss != "contrastive":
         raise UserError(f"the loss {model.finetune.loss!r} needs a teacher", where=where, mend="write it as a stage: stages: [{teacher: ...}]")
+
+
+def check_fusion(recipe: Recipe) -> None:
+    """The systems that the fusion names are in the run.
+
+    Raises:
+        UserError: one is not.
+    """
+    fusion = recipe.search.fusion
+    if fusion in ("rescore", "ensemble") and (missing := [name for name in ("lexicon", "dense") if name not in recipe.models]):
+        what = f"the fusion {fusion!r} is of lexicon and dense, and this run has no {missing[0]}"
+        raise UserError(what, where="search.fusion", mend=f"give the recipe a section {missing[0]}, or choose another fusion")
+
+
+def check_documents(recipe: Recipe, collection: Collection) -> None:
+    """There are enough documents for the kind of index that the recipe names: known before any training.
+
+    Raises:
+        UserError: there are not.
+    """
+    dense, count = recipe.dense, len(collection)
+    if dense and dense.kind != EXACT and not dense.passages and count < LEAST:
+        what = f"{count:,} documents are too few for a dense index of kind {dense.kind!r}, which needs {LEAST:,}"
+        raise UserError(what, where="dense.kind", mend=f"use kind {EXACT}")
 
 
 def check_figures(where: str, options: object) -> None:

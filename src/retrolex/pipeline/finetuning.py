@@ -13,6 +13,8 @@ import torch
 
 from retrolex.artifacts import Stage
 from retrolex.backbones import Spec, load_backbone
+from retrolex.backbones.two_part import FILE as PROJECTION
+from retrolex.backbones.two_part import read_projection
 from retrolex.encoding.documents import encode_documents
 from retrolex.encoding.shards import encode_shards, read_shards
 from retrolex.encoding.two_part import TWO_PART, open_encoder
@@ -77,7 +79,8 @@ def train_stage(retriever: Retriever, name: str, options: FinetuneOptions, start
         data = retriever.rejoined(read_pairs(pairs / TRAIN)), read_negatives(negatives / NEGATIVES)
         teacher = np.load(scores / SCORES, allow_pickle=False) if scores else None
         known = answers(retriever.collection, originals(retriever.collection))
-        return finetune(backbone, tokenizer, retriever.spec(), *data, retriever.joined, out, options, teacher, known)
+        projection = read_projection(start) if retriever.name == TWO_PART and (start / PROJECTION).exists() else None
+        return finetune(backbone, tokenizer, retriever.spec(), *data, retriever.joined, out, options, teacher, known, projection)
 
     inputs = {"start": start, "pairs": pairs, "collection": retriever.run / "collection"}
     inputs |= {"negatives": negatives} if negatives != pairs else {}
@@ -95,7 +98,10 @@ def mine_stage(retriever: Retriever, number: int, options: StageOptions, pairs: 
     """
     folder, collection = retriever.folder / f"negatives-{number}", retriever.collection
     inputs = {"pairs": pairs, "collection": retriever.run / "collection"}
-    config = {"first": options.first, "depth": options.depth, "per_query": kept(options), "seed": options.seed, "miners": {}}
+    mining = MiningOptions(
+        per_query=kept(options), seed=options.seed, absolute_margin=options.absolute_margin, relative_margin=options.relative_margin
+    )
+    config = {**asdict(mining), "first": options.first, "depth": options.depth, "miners": {}}
     for name in options.miners:
         if name == BM25:
             inputs[BM25] = retriever.run / BM25
@@ -113,8 +119,7 @@ def mine_stage(retriever: Retriever, number: int, options: StageOptions, pairs: 
             search = BM25Index.open(retriever.run / BM25).search if name == BM25 else model_search(retriever, miners[name], out / f"{name}{MADE}")
             pools.append(SearchPool(name, search, options.first, options.depth))
         first = originals(collection)
-        mining, known = MiningOptions(per_query=kept(options), seed=options.seed), answers(collection, first)
-        counts = mine_pools(read_pairs(pairs / TRAIN), pools, collection.ids, first, out, mining, known=known)
+        counts = mine_pools(read_pairs(pairs / TRAIN), pools, collection.ids, first, out, mining, known=answers(collection, first))
         for made in out.glob(f"*{MADE}"):
             shutil.rmtree(made)
         return counts

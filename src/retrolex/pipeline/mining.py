@@ -20,7 +20,7 @@ from retrolex.finetuning.negatives import NEGATIVES, mine_pools, stream_negative
 from retrolex.finetuning.pairs import Pair, digest, judged_positives, originals
 from retrolex.finetuning.pools import RunPool
 from retrolex.finetuning.ranked import Ranked
-from retrolex.finetuning.run_rows import run_rows
+from retrolex.index.run_rows import run_rows
 from retrolex.pipeline.mining_sources import Job, documents_of, open_collection, open_pairs, open_pool, parse_spec, positions_of, rejects_of, state_of
 from retrolex.progress import say, track
 

@@ -21,9 +21,9 @@ from retrolex.finetuning.mined import MiningOptions
 from retrolex.finetuning.pairs import TRAIN, Pair, judged_pairs, pseudo_id, read_pairs
 from retrolex.finetuning.pools import Pool, RunPool, Search, SearchPool
 from retrolex.finetuning.ranked import ABSENT, Ranked
-from retrolex.finetuning.run_rows import run_rows
 from retrolex.index.base import Hits
 from retrolex.index.bm25 import BM25Index
+from retrolex.index.run_rows import run_rows
 from retrolex.progress import track
 from retrolex.search.searcher import SYSTEMS, Searcher
 from retrolex.search.systems import BM25System, System

@@ -13,6 +13,7 @@ from retrolex.artifacts import Stage, read_manifest
 from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start, write_spec
 from retrolex.backbones.joining import rejoined
 from retrolex.backbones.spec import positions
+from retrolex.backbones.two_part import FILE as PROJECTION
 from retrolex.backbones.two_part import read_projection
 from retrolex.collection import Collection
 from retrolex.encoding.documents import encode_documents, encode_passages
@@ -75,9 +76,10 @@ class Retriever:
         return replace(spec, document_length=min(length, positions(Path(resolve_start(self.model.init))))) if length else spec
 
     def start_retrieves(self, start: Path) -> bool:
-        """Whether the start makes such vectors already: any checkpoint makes dense ones, one that came with an LM head lexicon ones."""
-        if self.name == TWO_PART:  # no start has the projection of the dense part
-            return False
+        """Whether the start makes such vectors already: any checkpoint makes dense ones, one that came with an LM head lexicon ones, and one
+        that came with a projection two-part ones."""
+        if self.name == TWO_PART:
+            return (start / PROJECTION).exists()
         return self.name == "dense" or (read_manifest(start) or {})["counts"]["new head"] == "no"
 
     def kept_start(self, model: Path) -> bool:
@@ -164,14 +166,15 @@ class Retriever:
                 describe_passages(out / PASSAGES, passages, ids, windows.score, spec.separator)
                 ids = passages.ids(ids)
             if self.name == "dense":
-                return {"bytes": DenseIndex.build(out, ids, read_shards(vectors)).bytes}
+                built = DenseIndex.build(out, ids, read_shards(vectors), self.model.kind)
+                return {"bytes": built.bytes} | ({} if built.recall is None else {"recall": f"{built.recall:.3f}"})
             if self.name == TWO_PART:
                 return {"bytes": TwoPartIndex.build(out, ids, read_shards(vectors), read_projection(model).out_features).bytes}
             return {"bytes": LexiconIndex.build(out / LEXICON, ids, read_shards(vectors), self.model.weights).bytes}
 
         config = {"top_k": self.model.top_k, "spec": asdict(spec)} | ({"overlap": windows.overlap} if windows else {})
         execute(Stage(stage, vectors, {"model": model, "tokens": tokens, "collection": self.run / "collection"}, config), encode)
-        config = {"weights": self.model.weights} if self.name == "lexicon" else {"kind": "flat" if self.name == "dense" else TWO_PART}
+        config = {"weights": self.model.weights} if self.name == "lexicon" else {"kind": self.model.kind if self.name == "dense" else TWO_PART}
         config |= {"score": windows.score} if windows else {}
         execute(Stage(f"{self.name}/{index.name}", index, {"vectors": vectors, "collection": self.run / "collection"}, config), build)
         return index

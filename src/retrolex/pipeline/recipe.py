@@ -72,7 +72,11 @@ class Windows(Part):
 
 
 class Model(Part):
-    """One retriever: where it starts, and what is done to it. None skips a step."""
+    """One retriever: where it starts, and what is done to it. None skips a step.
+
+    Attributes:
+        kind: of a dense index (`index.dense_kinds`): ``flat`` is exact, the others trade recall for speed or size.
+    """
 
     init: str
     pretrain: Pretrain | None = None
@@ -82,6 +86,7 @@ class Model(Part):
     query_length: int | None = Field(default=None, ge=8)
     top_k: int | None = Field(default=None, ge=1)
     weights: Literal["floor", "round", "float"] = "floor"
+    kind: Literal["flat", "pq", "ivfpq", "hnsw", "sq8"] = "flat"
     passages: Windows | None = None
     join: Join | None = None  # of title and text; as the start was trained, by a space where it says nothing
 
@@ -103,10 +108,17 @@ class Scratch(Part):
 
 
 class Search(Part):
-    """How deep to search, and how the runs are fused: ``auto`` tunes on the dev split where there is one."""
+    """How deep to search, and how the runs are fused.
+
+    Attributes:
+        depth: documents of each system.
+        fusion: ``auto``: weights of z-scores, tuned on the dev split where there is one; ``minmax`` and ``none``: the same with that
+            normalisation of scores; ``equal``: equal weights of z-scores; ``rrf``: reciprocal ranks; ``rescore``: the lexicon's best 100 in the
+            order of the dense scores, and ``ensemble``: lexicon and dense scores summed as they are (both Shen et al. 2023).
+    """
 
     depth: int = Field(default=1000, ge=1)
-    fusion: Literal["auto", "rrf", "equal"] = "auto"
+    fusion: Literal["auto", "rrf", "equal", "minmax", "none", "rescore", "ensemble"] = "auto"
 
 
 class Evaluate(Part):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def write_report(story: Story, out: Path) -> dict[str, Any]:
 def commands(story: Story) -> Iterator[str]:
     """How to get the same figures, and more out of this run."""
     versions = (read_manifest(story.folder / "evaluate") or {}).get("versions", {})
-    yield f"# with {', '.join(f'{name} {version}' for name, version in versions.items())}"
+    yield fill(f"with {', '.join(f'{name} {version}' for name, version in versions.items())}", 78, initial_indent="# ", subsequent_indent="# ")
     yield "# save the configuration above as recipe.yaml, then:"
     yield "retrolex run recipe.yaml"
     yield f'retrolex search {story.folder} "your question"'

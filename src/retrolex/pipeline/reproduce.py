@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -17,6 +16,7 @@ from retrolex.evaluation.measures import canonical
 from retrolex.evaluation.significance import Interval
 from retrolex.pipeline.checks import RECIPE
 from retrolex.pipeline.recipe import Expected, Recipe, read_recipe
+from retrolex.pipeline.reporting import flat
 from retrolex.pipeline.story import open_story, table_of
 from retrolex.progress import say
 
@@ -83,15 +83,7 @@ def keys_of(path: Path) -> Iterator[str]:
         raise UserError(f"not YAML that can be read: {error}", where=path, mend="name a YAML file with some of a recipe's keys") from None
     if not isinstance(stated, dict):
         raise UserError("expected keys and values", where=path, mend="name a YAML file with some of a recipe's keys")
-
-    def items(section: dict[str, Any], before: str = "") -> Iterator[str]:
-        for key, value in section.items():
-            if isinstance(value, dict):
-                yield from items(value, f"{before}{key}.")
-            else:
-                yield f"{before}{key}={json.dumps(value)}"
-
-    return items(stated)
+    return (f"{key}={json.dumps(value)}" for key, value in flat(stated).items())
 
 
 def placed(recipe: Recipe, collection: str | None, data: Path | None, output: Path | None) -> Recipe:
@@ -118,13 +110,19 @@ def placed(recipe: Recipe, collection: str | None, data: Path | None, output: Pa
 
 
 def finished(recipe: Recipe) -> bool:
-    """Whether the run's folder holds a finished run that these same settings made."""
-    if not (recipe.folder / RECIPE).exists() or not read_manifest(recipe.folder / "evaluate"):
-        return False
-    stated = json.loads((recipe.folder / RECIPE).read_text(encoding="utf-8"))
-    if Path(stated["collection"]["source"]).name != Path(recipe.collection.source).name:
-        return False
-    return all(stated.get(key) == value for key, value in recipe.plain().items() if key not in OWN)
+    """Whether the run's folder holds a finished run."""
+    return (recipe.folder / RECIPE).exists() and all(read_manifest(recipe.folder / stage) for stage in ("search", "hybrid", "evaluate"))
+
+
+def differing(recipe: Recipe) -> list[str]:
+    """Dotted keys in which the settings of the run in the folder are not the recipe's.
+
+    A key that did not exist when the run was made stands at its default, as it does for whoever opens that run.
+    """
+    made = read_recipe(recipe.folder / RECIPE)
+    collections = [Path(one.collection.source).name for one in (made, recipe)]
+    ours, theirs = (flat({key: value for key, value in one.plain().items() if key not in OWN}) for one in (recipe, made))
+    return ["collection.source"] * (collections[0] != collections[1]) + sorted(key for key in ours | theirs if ours.get(key) != theirs.get(key))
 
 
 def verdicts(recipe: Recipe, expected: list[Expected]) -> Iterator[Verdict]:
@@ -133,9 +131,12 @@ def verdicts(recipe: Recipe, expected: list[Expected]) -> Iterator[Verdict]:
     Raises:
         UserError: there is no such system or split.
     """
-    if finished(recipe):
+    others = differing(recipe) if finished(recipe) else []
+    if finished(recipe) and not others:
         say(f"Finished run: {recipe.folder}")
     else:
+        if others:
+            say(f"The run in {recipe.folder} was made with other settings ({', '.join(others[:5])}{', …' * (len(others) > 5)}), so it runs again")
         from retrolex.pipeline.run import run
 
         run(recipe)
@@ -153,14 +154,15 @@ def verdicts(recipe: Recipe, expected: list[Expected]) -> Iterator[Verdict]:
 def show(found: Iterable[Verdict]) -> None:
     """Print the table, and how many figures were missed."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     found = list(found)
     table = Table(caption="Brackets: 95% bootstrap intervals over queries. Missed: below the expected figure by more than the tolerance.")
     for title, where in (("Collection", "left"), ("System", "left"), ("Measure", "left"), ("Expected", "right"), ("Measured", "right")):
-        table.add_column(title, justify=where)
-    table.add_column("Verdict")
-    table.add_column("Source")
+        table.add_column(title, justify=where, overflow="fold")
+    table.add_column("Verdict", no_wrap=True)
+    table.add_column("Source", overflow="fold")
     for verdict in found:
         expected, (mean, low, high) = verdict.expected, verdict.measured
         table.add_row(
@@ -170,7 +172,7 @@ def show(found: Iterable[Verdict]) -> None:
             f"{expected.value:.3f} ± {expected.tolerance:.3f}",
             f"{mean:.3f} [{low:.3f}, {high:.3f}]",
             verdict.word(),
-            expected.source,
+            escape(expected.source),
         )
     Console().print(table)
     missed = sum(verdict.missed for verdict in found)

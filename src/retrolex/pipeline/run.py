@@ -11,7 +11,7 @@ from retrolex.artifacts import Stage, write_json
 from retrolex.collection import Collection
 from retrolex.errors import UserError
 from retrolex.evaluation.table import Results
-from retrolex.pipeline.checks import RECIPE, alone, check
+from retrolex.pipeline.checks import RECIPE, alone, check, check_documents
 from retrolex.pipeline.finetuning import Miner
 from retrolex.pipeline.model import Retriever
 from retrolex.pipeline.recipe import Recipe
@@ -61,6 +61,7 @@ def run(recipe: Recipe) -> Outcome:
 
 def carry_out(recipe: Recipe, folder: Path, collection: Collection) -> Outcome:
     """Everything after reading the collection; see `run`."""
+    check_documents(recipe, collection)
     split, dev = evaluated_splits(recipe, collection)
     bm25 = index_bm25(recipe, folder, collection)
     pairs = prepare_pairs(recipe, folder, collection, bm25, dev)

@@ -18,7 +18,7 @@ from retrolex.index.base import Run
 from retrolex.pipeline.recipe import Recipe
 from retrolex.pipeline.stages import execute
 from retrolex.progress import track
-from retrolex.search.hybrid import Hybrid, equal, tune
+from retrolex.search.hybrid import Hybrid, equal, rescore, tune
 from retrolex.search.systems import BM25System, ModelSystem, describe
 
 TIMED = 30  # queries that are timed one by one
@@ -92,27 +92,43 @@ def fuse(
     """``hybrid/``: how to fuse `parts` (part -> system), tuned on the split `tuning`, the fused runs, and what `retrolex search` opens."""
 
     def work(out: Path) -> dict[str, Any]:
-        names = list(parts)
-        if recipe.search.fusion == "auto" and tuning:
-            hybrid = tune({part: runs[tuning][system] for part, system in parts.items()}, asked[tuning][1], f"the {tuning} split")
-        elif recipe.search.fusion == "rrf":
-            hybrid = Hybrid("rrf", {name: 1.0 for name in names}, "as the recipe says")
-        elif recipe.search.fusion == "equal":
-            hybrid = equal(names, "as the recipe says")
-        else:
-            hybrid = equal(untuned(names), "equal weights: there is no dev split to tune on")
+        tried = {part: runs[tuning][system] for part, system in parts.items()} if tuning else {}
+        hybrid = chosen(recipe.search.fusion, list(parts), tried, asked[tuning][1] if tuning else {}, tuning)
         for split in asked:
             fused = hybrid.fuse({part: runs[split][system] for part, system in parts.items()})
             fused = {query: hits[: recipe.search.depth] for query, hits in fused.items()}
             write_run(run_path(out, split, "hybrid", [*(d for hits in fused.values() for d, _ in hits), *fused]), fused, tag="hybrid")
         described = {part: describe(systems[system], folder) for part, system in parts.items()}
-        write_json(out / SYSTEMS, {"systems": described, "hybrid": asdict(hybrid)})
+        write_json(out / SYSTEMS, {"systems": described, "hybrid": asdict(hybrid), "depth": recipe.search.depth})
         return {"method": hybrid.method, **{name: f"{weight:g}" for name, weight in hybrid.weights.items()}, "reason": hybrid.reason}
 
-    config = {"fusion": recipe.search.fusion, "tuning": tuning, "parts": dict(parts), "untuned": untuned(list(parts))}
+    config = {"fusion": recipe.search.fusion, "depth": recipe.search.depth, "tuning": tuning, "parts": dict(parts), "untuned": untuned(list(parts))}
     execute(Stage("hybrid", folder / "hybrid", {"search": folder / "search", "collection": folder / "collection"}, config), work)
     stated = json.loads((folder / "hybrid" / SYSTEMS).read_text(encoding="utf-8"))
     return Hybrid(**stated["hybrid"])
+
+
+def chosen(fusion: str, names: list[str], runs: Mapping[str, Run], qrels: Qrels, tuning: str | None) -> Hybrid:
+    """How to fuse the systems `names`.
+
+    Args:
+        fusion: as the recipe says (`recipe.Search`).
+        runs, qrels: of the split `tuning`, which weights are tuned on; of no use where it is None.
+    """
+    stated = "as the recipe says"
+    if fusion == "rrf":
+        return Hybrid("rrf", dict.fromkeys(names, 1.0), stated)
+    if fusion == "equal":
+        return equal(names, stated)
+    if fusion == "rescore":
+        return rescore("lexicon", "dense", stated)
+    if fusion == "ensemble":
+        return equal(["lexicon", "dense"], stated, "none")
+    normalization = "z" if fusion == "auto" else fusion
+    if tuning:
+        return tune(runs, qrels, f"the {tuning} split", normalizations=(normalization,))
+    why = "equal weights: there is no dev split to tune on"
+    return equal(untuned(names) if fusion == "auto" else names, why, normalization)
 
 
 def untuned(names: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -15,11 +16,15 @@ from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start, sa
 from retrolex.backbones.heads import blank_head, fit_head
 from retrolex.backbones.joining import Join, separator
 from retrolex.backbones.scratch import POSITIONS, SCRATCH, random_bert
+from retrolex.backbones.two_part import FILE as PROJECTION
 from retrolex.collection import Collection
 from retrolex.collection.fingerprint import source_fingerprint
 from retrolex.collection.importing import import_collection
+from retrolex.encoding.two_part import open_encoder
 from retrolex.errors import UserError
 from retrolex.finetuning.guard import hard_pool
+from retrolex.finetuning.keyphrases import NAME as KEYPHRASES
+from retrolex.finetuning.keyphrases import Weigh, weigher
 from retrolex.finetuning.negatives import mine
 from retrolex.finetuning.pairs import HELD_OUT, TRAIN, Pair, judged_positives, originals, read_pairs, write_pairs
 from retrolex.finetuning.pseudo_queries import LABELS, make_pairs
@@ -72,7 +77,8 @@ def start_identity(init: str) -> dict[str, str]:
     if not weights.exists():
         return {"init": str(init)}
     tokenizer = {path.name: sha256(path) for path in sorted(place.iterdir()) if path.is_file() and path.name in TOKENIZER_FILES}
-    return {"init": Path(init).name, "sha256": sha256(weights), "tokenizer": key_of(tokenizer)}
+    projection = {"projection": sha256(place / PROJECTION)} if (place / PROJECTION).exists() else {}
+    return {"init": Path(init).name, "sha256": sha256(weights), "tokenizer": key_of(tokenizer), **projection}
 
 
 def start_label(init: str) -> str:
@@ -153,7 +159,10 @@ def prepare_start(folder: Path, collection: Collection, init: str, tokens: Path)
             counts = fit_head(backbone, tokenizer, sample, unigrams)
         counts = {"new head": "yes" if backbone.head_is_new else "no", **counts}
         save_backbone(backbone, tokenizer, partial)
-        write_spec(partial, read_spec(Path(resolve_start(init))))
+        place = Path(resolve_start(init))
+        write_spec(partial, read_spec(place))
+        if (place / PROJECTION).exists():
+            shutil.copyfile(place / PROJECTION, partial / PROJECTION)
         return counts
 
     execute(Stage(out.name, out, {"tokens": tokens, "collection": folder / "collection"}, start_identity(init)), work)
@@ -175,9 +184,12 @@ def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM
     their answers.
     """
     config = {"pairs": asdict(recipe.pairs), "mining": asdict(recipe.mining), "pool": POOL_SIZE, "guard": dev or HELD_OUT}
+    inputs = {"collection": folder / "collection", "bm25": folder / "bm25"}
+    if recipe.pairs.shares.get(KEYPHRASES, 0) > 0 and LABELS not in collection.splits:
+        inputs["weights"] = weighing_start(recipe, folder, collection)
 
     def work(out: Path) -> dict[str, Any]:
-        counts = make_pairs(collection, out, recipe.pairs)
+        counts = make_pairs(collection, out, recipe.pairs, weigh_by(inputs["weights"]) if "weights" in inputs else None, {"bm25": bm25.search})
         first = originals(collection)
         mined = mine(read_pairs(out / TRAIN), bm25.search, "bm25", collection.ids, first, out, recipe.mining, answers(collection, first))
         held_out = guard_pairs(collection, dev, first) if dev else read_pairs(out / HELD_OUT)
@@ -186,8 +198,29 @@ def prepare_pairs(recipe: Recipe, folder: Path, collection: Collection, bm25: BM
         write_pairs(out / POOL, [Pair("", candidate.text, candidate.original, candidate.original, "pool") for candidate in pool])
         return counts | {f"negatives {name}": count for name, count in mined.items() if name != "pairs"} | {"pool": len(pool)}
 
-    execute(Stage("pairs", folder / "pairs", {"collection": folder / "collection", "bm25": folder / "bm25"}, config), work)
+    execute(Stage("pairs", folder / "pairs", inputs, config), work)
     return folder / "pairs"
+
+
+def weighing_start(recipe: Recipe, folder: Path, collection: Collection) -> Path:
+    """The prepared start whose lexicon weights choose keyphrases: one that came with a language-model head, the lexicon retriever's before others.
+
+    Raises:
+        UserError: none did.
+    """
+    for name in (name for name in ("lexicon", "dupmae", "dense") if name in recipe.models):
+        _, start, _ = prepare_model(recipe, name, folder, collection)
+        if (read_manifest(start) or {})["counts"]["new head"] == "no":
+            return start
+    what = "keyphrases are chosen by a lexicon model's weights, and no start of this run came with a language-model head"
+    raise UserError(what, where="pairs.shares", mend="name a masked language model as lexicon.init, or leave the share out")
+
+
+def weigh_by(start: Path) -> Weigh:
+    """Weights of a text's terms by a start's own head."""
+    encoder = open_encoder(start, "lexicon")
+    names = encoder.tokenizer.convert_ids_to_tokens(range(len(encoder.tokenizer)))
+    return weigher(encoder.encode, [*names, *[""] * (encoder.width - len(names))])  # a vocabulary may be padded
 
 
 def answers(collection: Collection, first: np.ndarray) -> dict[str, set[str]]:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from retrolex.backbones import Backbone
 from retrolex.backbones.fused import max_logits
-from retrolex.pretraining.losses import share_of_mean
+from retrolex.pretraining.losses import share_of_mean, whole
 from retrolex.pretraining.retromae import RetroMAE
 from retrolex.tokens.masks import IGNORED
 
@@ -41,8 +41,8 @@ class DupMAE(RetroMAE):
         """Losses as RetroMAE's, with ``bow``; and ``terms``, the pooled logits mu [B, V]."""
         hidden, sentence = self.encode(batch)
         transformed = self.backbone.transform(hidden)
-        encoder = self.predict(hidden, batch["encoder_labels"])
-        decoder = self.predict(self.decode(sentence, batch), batch["decoder_labels"])
+        encoder = self.predict(hidden, batch, "encoder_labels")
+        decoder = self.predict(self.decode(sentence, batch), batch, "decoder_labels")
         terms = max_logits(transformed, self.pooled_positions(batch), self.backbone.vocabulary_weight, self.backbone.vocabulary_bias)
         bow = self.bag_of_words(terms, batch)
         loss = encoder + decoder + self.bow_weight * bow
@@ -64,5 +64,5 @@ class DupMAE(RetroMAE):
         total = distinct.sum(1) if self.bow_form == "paper" else text.sum(1)
         surprise = torch.logsumexp(terms, dim=1, keepdim=True) - terms.gather(1, ids.clamp(min=0))
         losses = (surprise * distinct).sum(1) / total.clamp(min=1)
-        share = share_of_mean(len(losses), losses.device)
+        share = share_of_mean(len(losses), losses.device, whole(batch, "texts"))
         return losses.mean() if share is None else losses.mean() * share

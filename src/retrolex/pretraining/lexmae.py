@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from retrolex.backbones import Backbone
 from retrolex.backbones.fused import max_logits
 from retrolex.pretraining.decoders import DecoderLayer, Head, Places, with_sentence
-from retrolex.pretraining.losses import labelled, vocabulary_loss
+from retrolex.pretraining.losses import labelled, vocabulary_loss, whole
 from retrolex.tokens.masks import DecoderMask
 
 
@@ -63,7 +63,8 @@ class LexMAE(nn.Module):
         hidden = self.backbone.hidden(batch["encoder_input_ids"], batch["attention_mask"])
         transformed = self.backbone.transform(hidden)
         weight = self.backbone.vocabulary_weight
-        encoder = vocabulary_loss(*labelled(transformed, batch["encoder_labels"]), weight, self.backbone.vocabulary_bias)
+        rows, labels = labelled(transformed, batch["encoder_labels"])
+        encoder = vocabulary_loss(rows, labels, weight, self.backbone.vocabulary_bias, whole(batch, "encoder_labels"))
 
         squeezed = self.squeeze(hidden, transformed, batch["text_mask"])
         stream = self.places.embed(self.backbone, batch["decoder_input_ids"])
@@ -72,7 +73,7 @@ class LexMAE(nn.Module):
             stream = layer(stream, stream, batch["attention_mask"].bool()[:, None])
         rows, labels = labelled(stream, batch["decoder_labels"])
         head = self.decoder_head or self.backbone
-        decoder = vocabulary_loss(head.transform(rows), labels, weight, head.vocabulary_bias)
+        decoder = vocabulary_loss(head.transform(rows), labels, weight, head.vocabulary_bias, whole(batch, "decoder_labels"))
         losses = {"loss": encoder + decoder, "encoder": encoder, "decoder": decoder}
         return losses if squeezed is None else {**losses, "sentence": squeezed}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from retrolex.backbones import Backbone
-from retrolex.pretraining.losses import labelled, vocabulary_loss
+from retrolex.pretraining.losses import labelled, vocabulary_loss, whole
 
 
 class MLM(nn.Module):
@@ -21,5 +21,6 @@ class MLM(nn.Module):
         """Losses of a batch: ``loss`` and, the same, ``encoder``."""
         backbone = self.backbone
         rows, labels = labelled(backbone.hidden(batch["encoder_input_ids"], batch["attention_mask"]), batch["encoder_labels"])
-        loss = vocabulary_loss(backbone.transform(rows), labels, backbone.vocabulary_weight, backbone.vocabulary_bias)
+        step = whole(batch, "encoder_labels")
+        loss = vocabulary_loss(backbone.transform(rows), labels, backbone.vocabulary_weight, backbone.vocabulary_bias, step)
         return {"loss": loss, "encoder": loss}

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from retrolex.backbones import Backbone
 from retrolex.backbones.representations import pool
 from retrolex.pretraining.decoders import DecoderLayer, Places, with_sentence
-from retrolex.pretraining.losses import labelled, vocabulary_loss
+from retrolex.pretraining.losses import labelled, vocabulary_loss, whole
 
 
 class RetroMAE(nn.Module):
@@ -58,8 +58,8 @@ class RetroMAE(nn.Module):
     def forward(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         """Losses of a batch: ``loss``, ``encoder``, ``decoder``; and ``sentence``, the vectors h [B, H]."""
         hidden, sentence = self.encode(batch)
-        encoder = self.predict(hidden, batch["encoder_labels"])
-        decoder = self.predict(self.decode(sentence, batch), batch["decoder_labels"])
+        encoder = self.predict(hidden, batch, "encoder_labels")
+        decoder = self.predict(self.decode(sentence, batch), batch, "decoder_labels")
         return {"loss": encoder + decoder, "encoder": encoder, "decoder": decoder, "sentence": sentence}
 
     def encode(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
@@ -80,7 +80,8 @@ class RetroMAE(nn.Module):
             query = self.places.embed(self.backbone, inputs_embeds=sentence[:, None].expand(-1, length, -1))
         return self.decoder(query, context, batch["decoder_visible"].bool())
 
-    def predict(self, hidden: Tensor, labels: Tensor) -> Tensor:
-        """Mean cross-entropy at the labelled positions, by the backbone's LM head."""
-        rows, wanted = labelled(hidden, labels)
-        return vocabulary_loss(self.backbone.transform(rows), wanted, self.backbone.vocabulary_weight, self.backbone.vocabulary_bias)
+    def predict(self, hidden: Tensor, batch: dict[str, Tensor], labels: str) -> Tensor:
+        """Mean cross-entropy at the labelled positions, by the backbone's LM head; `labels` is the batch's field."""
+        rows, wanted = labelled(hidden, batch[labels])
+        backbone, step = self.backbone, whole(batch, labels)
+        return vocabulary_loss(backbone.transform(rows), wanted, backbone.vocabulary_weight, backbone.vocabulary_bias, step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from retrolex.errors import UserError
 from retrolex.pretraining.batches import BatchMaker, Masking, Plan
 from retrolex.pretraining.fast import make_fast
 from retrolex.pretraining.live import Live
+from retrolex.pretraining.losses import wholes
 from retrolex.pretraining.objectives import OBJECTIVES, build
 from retrolex.pretraining.probe import KnownItems, Probe, bm25_figures
 from retrolex.pretraining.watch import Watch
@@ -39,6 +41,7 @@ class PretrainConfig:
         options: keyword arguments of the objective's class, such as ``{"decoding": "basic"}``.
         encoder_rate, decoder_rate, replacement: masking; None: as in the objective's paper.
         tokens_per_batch: padding included, of each process.
+        accumulate: batches a step, one after the other. Losses are averages over all of them, as if they were one.
         epochs: passes over the text; ignored where `steps` is given.
         steps: optimizer steps.
         learning_rate, warmup, weight_decay, clip: see `retrolex.training.Schedule`.
@@ -57,6 +60,7 @@ class PretrainConfig:
     decoder_rate: float | None = None
     replacement: Literal["mask", "80-10-10"] | None = None
     tokens_per_batch: int = 8192
+    accumulate: int = 1
     epochs: float = 1.0
     steps: int | None = None
     learning_rate: float = 1e-4
@@ -121,11 +125,23 @@ def pretrain(
     unseen = np.isin(chunks.document, np.asarray(held_out.rows if held_out else (), dtype=np.int64))
     training, testing = np.flatnonzero(~unseen), np.flatnonzero(unseen)
     processes = int(os.environ.get("WORLD_SIZE", "1"))
-    plan = Plan(chunks.lengths[training] + 2, config.tokens_per_batch * processes, processes, config.seed)
+    parts = config.accumulate * processes
+    plan = Plan(chunks.lengths[training] + 2, config.tokens_per_batch * parts, parts, config.seed)
 
-    def batch(number: int) -> dict[str, Tensor]:
+    def part(number: int) -> dict[str, Tensor]:
         rows, step = plan.share(number)
         return maker(training[rows], step)
+
+    @lru_cache(maxsize=1)
+    def parts_of(first: int) -> list[dict[str, Tensor]]:
+        made = [part(number) for number in range(first, first + parts, processes)]
+        return [batch | wholes(made) for batch in made]
+
+    def batch(number: int) -> dict[str, Tensor]:
+        if config.accumulate == 1:
+            return part(number)
+        step, place = divmod(number, parts)
+        return parts_of(step * parts + place % processes)[place // processes]
 
     schedule = schedule_of(config, plan)
     watch = None
@@ -214,6 +230,7 @@ def schedule_of(config: PretrainConfig, plan: Plan) -> Schedule:
         warmup=config.warmup,
         weight_decay=config.weight_decay,
         clip=config.clip,
+        accumulate=config.accumulate,
         seed=config.seed,
         log_every=config.log_every,
         save_every=config.save_every,

@@ -18,7 +18,7 @@ from retrolex.search.snippets import snippet
 from retrolex.search.systems import Passage, System, open_system
 
 SYSTEMS = "hybrid/systems.json"
-DEPTH = 100  # hits of each retriever that are fused
+DEPTH = 100  # hits of each retriever that are fused, where the run does not say
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,11 @@ class Searcher:
         folder: the run's.
         hybrid: how its retrievers are fused.
         systems: retriever -> its plain description.
+        depth: hits of each retriever that are fused: as many as where the hybrid was measured, since normalised scores depend on it.
     """
 
-    def __init__(self, folder: Path, hybrid: Hybrid, systems: Mapping[str, Mapping[str, str]]):
-        self.folder, self.hybrid, self.described = folder, hybrid, systems
+    def __init__(self, folder: Path, hybrid: Hybrid, systems: Mapping[str, Mapping[str, str]], depth: int = DEPTH):
+        self.folder, self.hybrid, self.described, self.depth = folder, hybrid, systems, depth
         self.opened: dict[str, System] = {}
 
     @classmethod
@@ -67,7 +68,7 @@ class Searcher:
         if not path.exists():
             raise UserError("no finished run here (it has no hybrid/systems.json)", where=folder, mend="run `retrolex run` to its end first")
         stated = json.loads(path.read_text(encoding="utf-8"))
-        return cls(Path(folder), Hybrid(**stated["hybrid"]), stated["systems"])
+        return cls(Path(folder), Hybrid(**stated["hybrid"]), stated["systems"], stated.get("depth", DEPTH))
 
     @cached_property
     def collection(self) -> Collection:
@@ -90,7 +91,7 @@ class Searcher:
             raise UserError("the query is empty", mend="type what you are looking for")
         if system != "hybrid" and system not in self.described:
             raise UserError(f"no retriever is called {system!r}", mend=f"choose one of hybrid, {', '.join(self.described)}")
-        depth = max(k, DEPTH)
+        depth = max(k, self.depth)
         names = self.hybrid.systems if system == "hybrid" else [system]
         found = {name: self.system(name).find({"q": query}, depth) for name in names}
         runs = {name: run for name, (run, _) in found.items()}

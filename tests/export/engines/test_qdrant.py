@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.export.engines.comparing import assert_same
 from tests.export.engines.servers import serving
 
 from retrolex.errors import UserError
@@ -75,25 +76,16 @@ def edge(tmp_path: Path) -> Edge:
     return Edge(tmp_path)
 
 
-def compare(found: Run, own: Run, exact: bool) -> None:
-    for query, hits in own.items():
-        assert [id for id, _ in found[query]] == [id for id, _ in hits], query
-        assert [score for _, score in found[query]] == (
-            [score for _, score in hits] if exact else pytest.approx([score for _, score in hits], abs=1e-5)
-        )
-
-
 @pytest.mark.parametrize("system", ["lexicon", "dense"])
-def test_rankings_are_the_embedded_indexs(
-    edge: Edge, system: str, request: pytest.FixtureRequest, wanted: Callable[[Source, int], Run]
-) -> None:
+def test_rankings_are_the_embedded_indexs(edge: Edge, system: str, request: pytest.FixtureRequest, wanted: Callable[[Source, int], Run]) -> None:
     source = request.getfixturevalue(system)
     vectors = open_vectors(source)
     with serving(edge.answer) as url:
         assert qdrant.load(vectors, f"{url}/docs") == 300
         queries = dict(collection_queries(source, vectors))
         found = qdrant.search(f"{url}/docs", vectors.form, list(queries.values()), 50)
-        compare(dict(zip(queries, found, strict=True)), wanted(source, 50), exact=system == "lexicon")
+        exact = system == "lexicon"
+        assert_same(dict(zip(queries, found, strict=True)), wanted(source, 50 if exact else 100), exact)
         with pytest.raises(UserError, match="there already"):
             qdrant.load(vectors, f"{url}/docs")
 

@@ -92,7 +92,10 @@ def policy(data: ReportData) -> str:
 
 def configuration(data: ReportData) -> str:
     """The recipe."""
-    return _code(data.configuration, "Configuration") if data.configuration.strip() else ""
+    if not data.configuration.strip():
+        return ""
+    summary = f'<summary><span class="q">Every setting of the run, {len(data.configuration.splitlines()):,} lines</span></summary>'
+    return f"<details>{summary}{_code(data.configuration, 'Configuration')}</details>"
 
 
 def reproduce(data: ReportData) -> str:

@@ -31,17 +31,31 @@ def surface(term: str) -> str:
 def highlight(text: str, terms: Iterable[str]) -> str:
     """Escaped text with the beginnings of words that are in `terms` marked, of one or two letters only whole words; in scripts without
     spaces between words a term is marked wherever it stands. Word parts (##ing) are not looked for."""
+    small = text.lower()
     wanted = {surface(term) for term in terms if not term.startswith("##")}
-    wanted = sorted((term for term in wanted if term and term[0].isalnum()), key=len, reverse=True)
+    # A model may weigh thousands of terms; a pattern of those that are here is soon compiled.
+    wanted = sorted((term for term in wanted if term and term[0].isalnum() and term.lower() in small), key=lambda term: (-len(term), term))
     if not wanted:
         return escape(text)
-    pieces = re.split(f"({'|'.join(map(pattern_of, wanted))})", text, flags=re.IGNORECASE)
+    pieces = re.split(f"({pattern_of(wanted)})", text, flags=re.IGNORECASE)
     return "".join(f"<mark>{escape(piece)}</mark>" if i % 2 else escape(piece) for i, piece in enumerate(pieces))
 
 
-def pattern_of(term: str) -> str:
-    """What finds a term where a word begins, and a short one only where the word ends with it."""
+def pattern_of(terms: list[str]) -> str:
+    """What finds a term where a word begins, a short one only where the word ends with it, and one of an unspaced script anywhere.
+
+    Args:
+        terms: the longest first.
+    """
+    unspaced = [term for term in terms if is_unspaced(term[0])]
+    short = [term for term in terms if not is_unspaced(term[0]) and len(term) < WHOLE and not is_unspaced(term[-1])]
+    other = [term for term in terms if not is_unspaced(term[0]) and (len(term) >= WHOLE or is_unspaced(term[-1]))]
     letter = f"(?![{UNSPACED}])[\\w{marks()}]"  # of a script with spaces between words
-    before = "" if is_unspaced(term[0]) else f"(?<!{letter})"
-    after = f"(?!{letter})" if len(term) < WHOLE and not is_unspaced(term[-1]) else ""
-    return before + re.escape(term) + after
+    found = [f"(?<!{letter})(?:{any_of(other)})"] if other else []
+    found += [f"(?<!{letter})(?:{any_of(short)})(?!{letter})"] if short else []
+    return "|".join(found + ([any_of(unspaced)] if unspaced else []))
+
+
+def any_of(terms: list[str]) -> str:
+    """A pattern of alternatives."""
+    return "|".join(map(re.escape, terms))

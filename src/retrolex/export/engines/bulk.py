@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from retrolex.artifacts import write_json
 from retrolex.errors import UserError
 from retrolex.export.engines.http import Server
-from retrolex.export.engines.results import TIES, Hit, best, inner_product
+from retrolex.export.engines.results import Hit, inner_product, settled
 from retrolex.export.form import Form, Terms, Vector, has_dot, renamed
 from retrolex.export.source import Source
 from retrolex.export.vectors import Row, Vectors, open_vectors, scaled
@@ -36,8 +37,9 @@ README = """# For {engine}
         curl -X POST localhost:9200/NAME/_bulk -H 'Content-Type: application/x-ndjson' --data-binary @$part
     done
 
-`retrolex export {target} RUN --to http://localhost:9200/NAME` does the same. `retrolex.export.query_for("{target}", text, encoder)` is the body of
-`POST /NAME/_search`; `retrolex search RUN QUERY --backend {target} http://localhost:9200/NAME` sends it.
+`retrolex export {target} RUN --to http://localhost:9200/NAME` does the same. `POST /NAME/_search` takes
+what `retrolex.export.queries.query_for("{target}", text, encoder)` gives;
+`retrolex search RUN QUERY --backend {target} http://localhost:9200/NAME` sends it.
 {scale}
 """
 
@@ -112,16 +114,12 @@ class Engine:
         """
         server = connect(url)
         multiplier = loaded(server, form)
-        found = []
-        for vector in queries:
-            if not vector:
-                found.append([])  # no term can match
-                continue
-            body = self.query(form, vector, min(k + TIES, WINDOW))
-            hits = server.call("POST", f"/{server.name}/_search", body)["hits"]["hits"]
-            named = (Hit(hit["_source"]["id"], hit["_source"]["position"], own_score(form, hit["_score"], multiplier)) for hit in hits)
-            found.append(best(named, k))
-        return found
+
+        def ask(vector: Vector, limit: int) -> list[Hit]:
+            hits = server.call("POST", f"/{server.name}/_search", self.query(form, vector, limit))["hits"]["hits"]
+            return [Hit(hit["_source"]["id"], hit["_source"]["position"], own_score(form, hit["_score"], multiplier)) for hit in hits]
+
+        return [settled(partial(ask, vector), k, WINDOW) if vector else [] for vector in queries]  # without terms nothing is found
 
 
 def multiplier_of(vectors: Vectors) -> float:

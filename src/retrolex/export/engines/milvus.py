@@ -19,10 +19,10 @@ LONGEST = 65_535  # bytes of a VarChar
 PART = 256 << 20  # bytes of a file; an import takes 1 GB each, and many files
 README = """# For Milvus
 
-{documents:,} documents{cut}. `collection.json` is the body of `POST /v2/vectordb/collections/create`. Put `documents-*.json` where Milvus imports from
-and name them in `POST /v2/vectordb/jobs/import/create`. `position` is the primary key: the document's place in the collection.
+{documents:,} documents{cut}. `collection.json` is the body of `POST /v2/vectordb/collections/create`. Put `documents-*.json` where Milvus imports
+from and name them in `POST /v2/vectordb/jobs/import/create`. `position` is the primary key: the document's place in the collection.
 
-`retrolex.export.query_for("milvus", text, encoder)` is the body of `POST /v2/vectordb/entities/search`.
+`retrolex.export.queries.query_for("milvus", text, encoder)` is the body of `POST /v2/vectordb/entities/search`.
 """
 
 

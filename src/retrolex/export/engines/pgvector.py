@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from retrolex.errors import UserError
-from retrolex.export.engines.results import TIES, Hit, best
+from retrolex.export.engines.results import Hit, best
 from retrolex.export.form import Form, Vector
 from retrolex.export.source import Source
 from retrolex.export.vectors import Row, Vectors, open_vectors
@@ -22,7 +22,8 @@ README = """# For PostgreSQL with pgvector
 
     psql -f schema.sql -c "\\copy retrolex FROM documents.copy"
 
-`schema.sql` makes no index: searches compare every row and are exact. `retrolex.export.query_for("pgvector", text, encoder)` gives SQL and parameters.
+`schema.sql` makes no index: searches compare every row and are exact.
+`retrolex.export.queries.query_for("pgvector", text, encoder)` gives SQL and parameters.
 """
 
 
@@ -131,7 +132,7 @@ def search(url: str, form: Form, queries: Sequence[Vector], k: int) -> list[list
         UserError: psycopg is not installed, no server, or no such table.
     """
     with connected(url) as (connection, table):
-        found = [connection.execute(*query(form, vector, k + TIES, table)).fetchall() for vector in queries]
+        found = [connection.execute(*query(form, vector, k, table)).fetchall() for vector in queries]
     return [best((Hit(*row) for row in rows), k) for rows in found]
 
 
@@ -152,7 +153,9 @@ class connected:
         try:
             self.connection = self.open(self.url)
         except self.refused as error:
-            raise UserError(f"no connection: {first_line(error)}", where=shown(self.url), mend="check that the server runs, and the address") from None
+            raise UserError(
+                f"no connection: {first_line(error)}", where=shown(self.url), mend="check that the server runs, and the address"
+            ) from None
         self.connection.__enter__()
         return self.connection, self.table
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from retrolex.artifacts import write_json
 from retrolex.errors import UserError
 from retrolex.export.engines.http import Server, batches
-from retrolex.export.engines.results import TIES, Hit, best
+from retrolex.export.engines.results import Hit, settled
 from retrolex.export.form import Form, Vector
 from retrolex.export.source import Source
 from retrolex.export.vectors import Row, Vectors, open_vectors
@@ -30,8 +31,8 @@ README = """# For Qdrant
         printf %s "$line" | curl -X PUT 'localhost:6333/collections/NAME/points?wait=true' -H 'Content-Type: application/json' -d @-
     done < points.jsonl
 
-`retrolex export qdrant RUN --to http://localhost:6333/NAME` does the same. `retrolex.export.query_for("qdrant", text, encoder)` is the body of
-`POST /collections/NAME/points/query`.
+`retrolex export qdrant RUN --to http://localhost:6333/NAME` does the same. `POST /collections/NAME/points/query`
+takes what `retrolex.export.queries.query_for("qdrant", text, encoder)` gives.
 """
 
 
@@ -108,14 +109,14 @@ def search(url: str, form: Form, queries: Sequence[Vector], k: int) -> list[list
     Raises:
         UserError: no server, or no such collection.
     """
-    server, found = connect(url), []
-    for vector in queries:
-        if not vector:
-            found.append([])  # Qdrant refuses a query without terms
-            continue
-        points = server.call("POST", f"/collections/{server.name}/points/query", query(form, vector, k + TIES))["result"]["points"]
-        found.append(best((Hit(point["payload"]["id"], point["id"], point["score"]) for point in points), k))
-    return found
+    server = connect(url)
+
+    def ask(vector: Vector, limit: int) -> list[Hit]:
+        points = server.call("POST", f"/collections/{server.name}/points/query", query(form, vector, limit))["result"]["points"]
+        return [Hit(point["payload"]["id"], point["id"], point["score"]) for point in points]
+
+    # Qdrant refuses a query without terms, which finds nothing.
+    return [settled(partial(ask, vector), k) if vector else [] for vector in queries]
 
 
 def connect(url: str) -> Server:

@@ -17,12 +17,9 @@ LEXICON_FIELD = """
         field terms type weightedset<string> {
             indexing: attribute
             attribute: fast-search
-            rank: filter
+            match: cased
             dictionary {
                 hash
-                cased
-            }
-            match {
                 cased
             }
         }"""
@@ -52,9 +49,7 @@ SCHEMA = """schema doc {
     document doc {
         field id type string {
             indexing: attribute | summary
-            match {
-                cased
-            }
+            match: cased
         }
         field title type string {
             indexing: summary
@@ -89,7 +84,7 @@ README = """# For Vespa
     vespa deploy application
     vespa feed documents.jsonl
 
-`retrolex.export.query_for("vespa", text, encoder)` is the body of `POST /search/`.
+`retrolex.export.queries.query_for("vespa", text, encoder)` is the body of `POST /search/`.
 """
 
 

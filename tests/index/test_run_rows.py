@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from retrolex.errors import UserError
 from retrolex.evaluation.runs import read_run, write_run
 from retrolex.finetuning.ranked import Ranked
-from retrolex.finetuning.run_rows import run_rows
+from retrolex.index.run_rows import run_rows
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=5)
 scores = st.floats(-1e6, 1e6, width=32)
@@ -39,6 +39,8 @@ def test_equals_read_run(tmp_path: Path, run, name: str) -> None:
         ("q d1 7.5\nq d2 2\n", [("q", "d1", 7.5), ("q", "d2", 2.0)]),
         ("q 1\td 1\t3\nq 1\td 2\t1\n", [("q 1", "d 1", 3.0), ("q 1", "d 2", 1.0)]),
         ("q Q0 d1 1 -0.5 tag\n", [("q", "d1", -0.5)]),
+        ("{q Q0 d1 1 2 tag\n{q Q0 d2 2 1 tag\n", [("{q", "d1", 2.0), ("{q", "d2", 1.0)]),
+        ("{q\td 1\t3\n", [("{q", "d 1", 3.0)]),
     ],
 )
 def test_columns(tmp_path: Path, text: str, expected) -> None:
