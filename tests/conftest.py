@@ -10,6 +10,10 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("shared-machine", deadline=None)  # how long one example takes says more of the machine than of the code
+settings.load_profile("shared-machine")
 
 SENTENCES = [
     "The wing of an aircraft carries the load of the fuselage in steady flight.",

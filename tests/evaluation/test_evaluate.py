@@ -79,12 +79,6 @@ def test_an_empty_run_is_all_zero():
     assert (found.counts.missing, found.judged) == (2, 0)
 
 
-def test_judgments_of_other_queries_are_refused():
-    with pytest.raises(UserError, match=r"no query in common.*'1'.*'q1'"):
-        evaluate({"1": [("d", 1.0)]}, {"q1": {"d": 1}})
-    assert evaluate({"q2": [("d", 1.0)]}, {"q1": {"d": 1}, "q2": {"d": 0}}).counts.missing == 1
-
-
 def test_scores_beyond_single_precision_are_tied_without_a_warning(recwarn):
     assert evaluate({"q": [("a", 2e39), ("b", 1e39)]}, {"q": {"b": 1}}, ["RR"]).mean("RR") == 1
     assert not recwarn.list

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrolex.errors import UserError
@@ -23,6 +23,7 @@ def write(path, text):
     return path
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.text("aé9-_.", min_size=1),
@@ -37,6 +38,7 @@ def test_trec_round_trip_to_the_last_bit(tmp_path_factory, run):
     assert list(read_run(path)) == list(run)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), st.lists(st.tuples(st.text(), finite), max_size=5, unique_by=lambda hit: hit[0]), max_size=4))
 def test_jsonl_carries_any_id(tmp_path_factory, run):
     path, run = tmp_path_factory.mktemp("runs") / "run.jsonl", sorted_run(run)

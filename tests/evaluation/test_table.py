@@ -132,6 +132,15 @@ def test_files_in_results_out(tmp_path, capsys):
         save(alone, tmp_path / "r.xls")
 
 
+def test_judgments_of_other_queries_are_refused(tmp_path):
+    write_run(tmp_path / "run.trec", {"1": [("d", 1.0)]})
+    (tmp_path / "qrels.tsv").write_text("q1\td\t1\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"run\.trec.*no query in common.*'1'.*'q1'"):
+        evaluate_files(tmp_path / "run.trec", tmp_path / "qrels.tsv")
+    write_run(tmp_path / "run.trec", {})
+    assert evaluate_files(tmp_path / "run.trec", tmp_path / "qrels.tsv").rows[0].evaluation.counts.missing == 1
+
+
 def test_row_names(tmp_path):
     assert row_names([tmp_path / "a.b.res.gz", tmp_path / "c"]) == ["a.b", "c"]
     assert row_names([tmp_path / "x/run.txt", tmp_path / "y/run.txt"]) == [str(tmp_path / "x/run.txt"), str(tmp_path / "y/run.txt")]

@@ -31,16 +31,28 @@ def test_well_formed_and_every_figure_has_a_source(path):
     assert path.name in ("demo.yaml", "retromae-training.yaml") or recipe.expected
 
 
+def beneath(overlay: Path) -> Path:
+    """The recipe that a one-GPU variant is for."""
+    folder, _, name = overlay.name.partition("-")
+    return RECIPES / {"document": "msmarco-document", "beir": "beir"}.get(folder, "msmarco-passage") / (name or overlay.name)
+
+
 @pytest.mark.parametrize("path", OVERLAYS, ids=lambda path: path.stem)
 def test_one_gpu_has_the_batches_of_eight(path):
-    eight = read_recipe(RECIPES / "msmarco-passage" / path.name)
-    one = read_recipe(RECIPES / "msmarco-passage" / path.name, list(keys_of(path)))
-    (name, few), many = next(iter(one.models.items())), next(iter(eight.models.values()))
-    assert few.pretrain.accumulate * few.pretrain.tokens_per_batch == 8 * many.pretrain.tokens_per_batch
+    eight, one = read_recipe(beneath(path)), read_recipe(beneath(path), list(keys_of(path)))
+    few, many = next(iter(one.models.values())), next(iter(eight.models.values()))
+    if many.pretrain:
+        assert few.pretrain.accumulate * few.pretrain.tokens_per_batch == 8 * many.pretrain.tokens_per_batch
     for a, b in zip(few.finetune.stages, many.finetune.stages, strict=True):
-        assert a.queries == (b.queries if name == "lexicon" else 8 * b.queries)  # LexMAE's were on one GPU to begin with
-        assert (a.hard, a.epochs, a.learning_rate) == (b.hard, b.epochs, b.learning_rate)
+        assert a.queries == (b.queries if path.name == "lexmae.yaml" else 8 * b.queries)  # LexMAE's on passages were on one GPU to begin with
+        same = ("hard", "epochs", "learning_rate", "negatives", "teacher", "loss", "depth", "flops")
+        assert [getattr(a, key) for key in same] == [getattr(b, key) for key in same]
     assert one.expected == eight.expected
+
+
+def test_every_recipe_that_trains_has_a_one_gpu_variant():
+    trained = {path for path in WHOLE if path.parent != RECIPES and any(m.finetune for m in read_recipe(path).models.values())}
+    assert {beneath(path) for path in OVERLAYS} == trained
 
 
 def test_beir_has_13_collections_and_lexmae_12_of_them():

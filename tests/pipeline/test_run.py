@@ -10,6 +10,7 @@ from tests.pipeline.small import small_recipe
 
 from retrolex.artifacts import read_manifest
 from retrolex.errors import UserError
+from retrolex.pipeline.reporting import rewrite_report
 from retrolex.pipeline.run import run
 from retrolex.search.searcher import Searcher
 
@@ -39,12 +40,18 @@ def test_text_in_measured_search_out(tmp_path, collection_folder, tiny_model_fol
     assert said.count("up to date, skipped") == len([line for line in said.splitlines() if line.startswith("[")])
 
 
-def test_without_judgments_held_out_pseudo_queries_are_measured_and_the_report_says_so(tmp_path, collection_folder, tiny_model_folder):
+def test_without_judgments_held_out_pseudo_queries_are_measured_and_the_report_says_so(tmp_path, collection_folder, tiny_model_folder, capfd):
     shutil.rmtree(collection_folder / "qrels")
     recipe = small_recipe(collection_folder, tiny_model_folder, tmp_path / "run", "lexicon=null", "dense.pretrain=null")
     outcome = run(recipe)
     assert outcome.split == "held-out"
-    assert "no judgments" in outcome.report.read_text(encoding="utf-8")
+    page = outcome.report.read_text(encoding="utf-8")
+    assert "no judgments" in page
+    said = capfd.readouterr().err
+    assert "No judgments: measured with" in said
+    assert "cannot tell systems apart" in said
+    outcome.report.unlink()
+    assert rewrite_report(tmp_path / "run").read_text(encoding="utf-8") == page
 
 
 def test_a_split_that_is_not_there_is_refused(tmp_path, collection_folder, tiny_model_folder):

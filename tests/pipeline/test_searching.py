@@ -67,8 +67,9 @@ def test_an_approximate_dense_index_says_its_recall(tmp_path, collection_folder,
     (collection_folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, *more]), encoding="utf-8")
     run(small_recipe(*place, "dense.kind=sq8", "pairs.count=20"))
     found = read_manifest(tmp_path / "run" / "dense" / "start-index")
-    assert found["config"]["kind"] == "sq8" and 0.5 < float(found["counts"]["recall"]) <= 1
-    assert DenseIndex.open(tmp_path / "run" / "dense" / "start-index").kind == "sq8"
+    index = DenseIndex.open(tmp_path / "run" / "dense" / "start-index")  # of a random model, to which all documents look alike
+    assert found["config"]["kind"] == index.kind == "sq8"
+    assert 0 < float(found["counts"]["recall"]) == pytest.approx(index.recall, abs=1e-3) and index.recall <= 1
 
 
 def test_kinds_are_of_dense_indexes(tmp_path, collection_folder, tiny_model_folder):

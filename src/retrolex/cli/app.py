@@ -12,6 +12,7 @@ from retrolex import __version__
 from retrolex.errors import UserError
 
 OUTSIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENAMETOOLONG)  # faults of the disk, not of the program
+INTERRUPTED = 130  # what typer exits with after Ctrl-C, and shells expect
 
 app = typer.Typer(
     help="Turn a pile of text into a measured search engine.",
@@ -35,9 +36,11 @@ def main() -> None:
             raise
         print(f"retrolex: {error.filename}: {error.strerror}\n  To mend it: make room, or choose a place you may write to", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as end:
+        if isinstance(end, SystemExit) and end.code != INTERRUPTED:
+            raise
         print("retrolex: interrupted; the same command continues where it was", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
 
 
 def show_version(wanted: bool) -> None:

@@ -20,6 +20,7 @@ def check(
     ] = None,
     length: Annotated[int, typer.Option(min=3, help="Longest document that the model reads, in tokens.")] = 128,
     reader: Annotated[Optional[str], typer.Option(help="The format, where it is not recognised.", show_default=False)] = None,  # noqa: UP045
+    column: Annotated[Optional[list[str]], typer.Option(help="Which column is which, as text=NAME; repeatable.", show_default=False)] = None,  # noqa: UP045
     json_: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Find what is wrong with a collection before it costs a run: where it is, and how to mend it.
@@ -29,7 +30,8 @@ def check(
     from retrolex.collection.doctor import examine
     from retrolex.collection.doctor.token_counts import token_counter
 
-    report = examine(source, reader=reader, counter=token_counter(tokenizer), length=length)
+    columns = dict(item.partition("=")[::2] for item in column or ())
+    report = examine(source, reader=reader, columns=columns, counter=token_counter(tokenizer), length=length)
     if json_:
         print(json.dumps(report.plain(), ensure_ascii=True, indent=1))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retrolex.errors import UserError
 from retrolex.evaluation.evaluate import Evaluation, evaluate
@@ -12,6 +13,10 @@ from retrolex.evaluation.policy import Policy
 from retrolex.evaluation.presets import preset
 from retrolex.evaluation.runs import read_qrels, read_run
 from retrolex.evaluation.table import Results, Row, results
+
+if TYPE_CHECKING:
+    from retrolex.collection.documents import Qrels
+    from retrolex.index.base import Run
 
 SUFFIXES = {".md": "markdown", ".csv": "csv", ".json": "json"}
 
@@ -52,14 +57,26 @@ def compare_files(
         baseline: name of the row to compare with; the first run when None.
 
     Raises:
-        UserError: a file cannot be read, or two files have the same name.
+        UserError: a file cannot be read, two files have the same name, or a run has none of the judged queries.
     """
     qrels, measures = read_qrels(qrels_path), list(measures)
     names = row_names([Path(path) for path in run_paths])
-    found = [evaluate(read_run(path), qrels, measures, policy) for path in run_paths]
+    found = [evaluate(about(read_run(path), qrels, path), qrels, measures, policy) for path in run_paths]
     if policy is not None and policy.missing == "exclude":
         found = shared(found)
     return results([Row(name, evaluation) for name, evaluation in zip(names, found, strict=True)], baseline)
+
+
+def about(run: Run, qrels: Qrels, path: Path) -> Run:
+    """The run, when it is about some of the judged queries, or empty.
+
+    Raises:
+        UserError: not a query is judged: these are the judgments of something else, and all measures would be 0.
+    """
+    if run and qrels.keys().isdisjoint(run):
+        what = f"run and judgments have no query in common: the run has {next(iter(run))!r}, the judgments {next(iter(qrels))!r}"
+        raise UserError(what, where=path, mend="name the judgments of the run's queries")
+    return run
 
 
 def shared(evaluations: Sequence[Evaluation]) -> list[Evaluation]:

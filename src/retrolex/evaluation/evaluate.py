@@ -75,18 +75,13 @@ def evaluate(run: Run, qrels: Qrels, measures: Iterable[str] = DEFAULT_MEASURES,
         measures: names in the grammar of ir_measures, or aliases (see `retrolex.evaluation.measures`).
 
     Raises:
-        UserError: an unknown measure, a run with a document twice for a query, judgments without any relevant document, or of other queries.
+        UserError: an unknown measure, a run with a document twice for a query, or judgments without any relevant document.
     """
     import ir_measures
 
     policy = policy or Policy()
     wanted = parse_measures(measures, policy.relevance)
     qrels = {str(query): {str(document): int(grade) for document, grade in judged.items()} for query, judged in qrels.items()}
-    if run and qrels and qrels.keys().isdisjoint(map(str, run)):
-        mine, theirs = str(next(iter(run))), next(iter(qrels))
-        raise UserError(
-            f"run and judgments have no query in common: the run has {mine!r}, the judgments {theirs!r}", mend="use judgments of its queries"
-        )
     ranking, counts = apply_policy(run, qrels, policy)
     if counts.unanswered and not counts.queries:
         raise UserError("the run has no hit for any query with a relevant document", mend="check that run and judgments name queries alike")

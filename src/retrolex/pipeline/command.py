@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from retrolex.collection.samples import SAMPLES
 from retrolex.errors import UserError
 from retrolex.pipeline.recipe import Recipe, make_recipe, read_recipe
 from retrolex.progress import say
@@ -28,7 +29,8 @@ def run_command(path: Path | None, collection: str | None, output: str | None, o
     print(f"\nReport: {outcome.report}")
     print("Next:")
     print(f'  retrolex search {outcome.folder} "{example(recipe)}"')
-    print("  retrolex run --collection YOUR-FOLDER")
+    if recipe.collection.source in SAMPLES:
+        print("  retrolex run --collection YOUR-FOLDER")
 
 
 def finetune_command(path: Path | None, collection: str | None, output: str | None, lora: int | None, overrides: list[str]) -> None:

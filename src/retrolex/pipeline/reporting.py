@@ -90,7 +90,8 @@ def write_report(story: Story, out: Path) -> dict[str, Any]:
 def commands(story: Story) -> Iterator[str]:
     """How to get the same figures, and more out of this run."""
     versions = (read_manifest(story.folder / "evaluate") or {}).get("versions", {})
-    yield fill(f"with {', '.join(f'{name} {version}' for name, version in versions.items())}", 78, initial_indent="# ", subsequent_indent="# ")
+    made_with = f"with {', '.join(f'{name} {version}' for name, version in versions.items())}"
+    yield fill(made_with, 78, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False, break_long_words=False)
     yield "# save the configuration above as recipe.yaml, then:"
     yield "retrolex run recipe.yaml"
     yield f'retrolex search {story.folder} "your question"'

@@ -22,6 +22,8 @@ from retrolex.pipeline.story import BASELINE, HYBRID, Story, found_run, tabulate
 from retrolex.progress import say
 from retrolex.search.systems import BM25System, ModelSystem
 
+FEW = 20  # queries below which bootstrap intervals are too narrow
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -59,6 +61,14 @@ def run(recipe: Recipe) -> Outcome:
         return carry_out(recipe, recipe.folder, collection)
 
 
+def say_what_measures(split: str, queries: int) -> None:
+    """Tell the reader what the figures will be worth."""
+    if split == HELD:
+        say(f"\nNo judgments: measured with {queries:,} queries cut from held-out documents, which are easier and less telling than real questions.")
+    if queries < FEW:
+        say(f"Only {queries} queries: whatever the table shows, they cannot tell systems apart.")
+
+
 def carry_out(recipe: Recipe, folder: Path, collection: Collection) -> Outcome:
     """Everything after reading the collection; see `run`."""
     check_documents(recipe, collection)
@@ -75,6 +85,7 @@ def carry_out(recipe: Recipe, folder: Path, collection: Collection) -> Outcome:
 
     measured = split or HELD
     asked = {measured: questions(collection, split, pairs)} | ({dev: questions(collection, dev, pairs)} if dev else {})
+    say_what_measures(measured, len(asked[measured][0]))
     runs = search_all(recipe, folder, systems, asked, collection.ids)
     hybrid = fuse(recipe, folder, systems, parts, runs, asked, dev)
     queries, qrels = asked[measured]
@@ -88,7 +99,7 @@ def carry_out(recipe: Recipe, folder: Path, collection: Collection) -> Outcome:
         return {row.name: f"{row.evaluation.mean(found.measures[0]):.3f}" for row in found.rows}
 
     inputs = {"search": folder / "search", "hybrid": folder / "hybrid", "collection": folder / "collection"}
-    config = {"split": measured, **recipe.evaluate.model_dump(mode="json"), "systems": list(runs)}
+    config = {**recipe.evaluate.model_dump(mode="json"), "split": measured, "systems": list(runs)}
     execute(Stage("evaluate", folder / "evaluate", inputs, config), save)
     story = Story(recipe, folder, collection, found, runs, queries, qrels, measured, hybrid, parts, systems)
     return Outcome(folder, found, measured, report(story))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from itertools import pairwise
 
@@ -146,3 +147,15 @@ def test_one_row_alone():
     data = report_data(results([Row("BM25", evaluation(bool)[0])]), "t")
     assert data.headline == "BM25 reaches 0.988 RR@10"
     assert data.differences == [] and data.baseline == ""
+
+
+@given(st.lists(st.integers(0, 3000), min_size=1, max_size=60))
+def test_every_count_is_in_a_bar(counts):
+    chart = sparsity_chart(Sparsity(counts), "documents")
+    assert chart.count('class="bar"') <= min(len(set(counts)), 24)
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 19, 20, 37, 100, 1000])
+def test_even_counts_have_even_bars(most):
+    bars = re.findall(r'<rect class="bar"[^>]* height="([0-9.]+)"', sparsity_chart(Sparsity(list(range(most + 1))), "documents"))
+    assert len(set(bars[:-1])) <= 1 and float(bars[-1]) <= float(bars[0])  # the last may stand for fewer

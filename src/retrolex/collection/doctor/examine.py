@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -83,12 +83,20 @@ class Report:
         return {"source": str(self.source), "reader": self.reader, **facts, "findings": findings}
 
 
-def examine(source: str | Path, *, reader: str | None = None, counter: TokenCounter | None = None, length: int = LENGTH) -> Report:
+def examine(
+    source: str | Path,
+    *,
+    reader: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    counter: TokenCounter | None = None,
+    length: int = LENGTH,
+) -> Report:
     """Read a source once and tell what is wrong with it.
 
     Args:
         source: a file, a folder, or the name of a collection that comes with retrolex.
         reader: the format's name; recognised when None.
+        columns: which column is the ``id``, the ``title``, the ``text``, where their names are not the usual ones.
         counter: counts tokens; `token_counter()` when None.
         length: longest document in tokens, specials included.
 
@@ -100,7 +108,7 @@ def examine(source: str | Path, *, reader: str | None = None, counter: TokenCoun
     seen = _Seen(source, Lengths(counter or token_counter(), length))
     found: list[Finding] = []
     try:
-        for record in track(chosen.read(source, {}), f"Checking {source}"):
+        for record in track(chosen.read(source, dict(columns or {})), f"Checking {source}"):
             seen.add(record)
     except UserError as error:
         if not seen.ledger.documents:

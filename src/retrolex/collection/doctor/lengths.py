@@ -69,6 +69,8 @@ class Lengths:
     def findings(self, ledger: Ledger) -> list[Finding]:
         """Documents that are cut."""
         share = self.summary()["truncated"]
-        mend = "raise document_length as far as the model allows, or cut long documents into passages; what lies beyond is not seen"
+        mend = (
+            "what lies beyond is not seen: --set dense.document_length=256, as far as the model allows, or --set dense.passages.overlap=32"
+        )
         name = f"documents over {self.length:,} {self.counter.unit} ({share:.0%})"
         return self.cut.finding(name, "warning" if share >= MANY else "note", mend)

@@ -22,6 +22,9 @@ QUERY_NAMES = {
 }
 
 
+HOW = "--set 'collection.columns.text=NAME' (and .id, .title; with `retrolex check`: --column text=NAME)"
+
+
 class Chosen(NamedTuple):
     """The source's names; `id` is None where no column holds ids, and places serve instead; `title` is None where it is the text."""
 
@@ -46,7 +49,7 @@ def choose(found: Iterable[str], wanted: Columns, place: Place, names: dict[str,
             raise UserError(f"no column {name!r} for the {part}; there are: {', '.join(found)}", where=place, mend="name another column")
     chosen = {part: wanted.get(part) or next((usual[name] for name in known if name in usual), None) for part, known in names.items()}
     if chosen["text"] is None:
-        mend = f"say which column holds the text, or call it one of: {', '.join(names['text'])}"
+        mend = f"say which column holds the text by {HOW}, or call it one of: {', '.join(names['text'])}"
         raise UserError(f"no column that could be the text; there are: {', '.join(found) or 'none'}", where=place, mend=mend)
     title = chosen["title"] or "title"  # other rows of JSON lines may have one
     return Chosen(chosen["id"], None if title == chosen["text"] else title, chosen["text"])

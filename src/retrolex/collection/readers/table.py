@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-from retrolex.collection.readers.columns import NAMES, choose, document_of, place_id
+from retrolex.collection.readers.columns import HOW, NAMES, choose, document_of, place_id
 from retrolex.collection.readers.records import Columns, Place, Record, Reject
 from retrolex.errors import UserError
 from retrolex.progress import say
@@ -89,7 +89,7 @@ def _headerless(width: int, wanted: Columns, place: Place) -> list[str]:
     if wanted:
         return [str(number) for number in range(1, width + 1)]
     if width not in HEADERLESS:
-        mend = "give the file a header, or say which column number (from 1) is the id and which the text"
-        raise UserError(f"{width} columns without a header that names the text", where=place, mend=mend)
+        mend = f"say which column is which, by its name in the first row or its number from 1: {HOW}"
+        raise UserError(f"{width} columns, and no name in the first row tells which is the text", where=place, mend=mend)
     say(f"{place.file}: no header with the usual names, so the columns are taken for {', '.join(HEADERLESS[width])}")
     return list(HEADERLESS[width])

@@ -103,20 +103,20 @@ def difference_chart(differences: list[float], measure: str) -> str:
 def sparsity_chart(sparsity: Sparsity, kind: str) -> str:
     """A histogram of how many terms the vectors of the documents (or queries) have."""
     counts = getattr(sparsity, kind)
-    ticks = round_ticks(min(counts), max(max(counts), min(counts) + 1))
-    width = (ticks[-1] - ticks[0]) / BINS
-    heights = [0] * BINS
+    ticks = round_ticks(min(counts), max(counts) + 1)  # a count fills the place from itself to the next
+    width = max(1, math.ceil((ticks[-1] - ticks[0]) / BINS))  # whole, so that every bar stands for as many counts
+    heights = [0] * math.ceil((ticks[-1] - ticks[0]) / width)
     for value in counts:
-        heights[min(int((value - ticks[0]) / width), BINS - 1)] += 1
+        heights[int((value - ticks[0]) // width)] += 1
     board = Board(ticks, round_ticks(0, max(heights)), "terms with a weight", kind)
     board.axes()
-    edges = [ticks[0] + width * i for i in range(BINS + 1)]
+    edges = [min(ticks[0] + width * i, ticks[-1]) for i in range(len(heights) + 1)]
     for (a, b), height in zip(pairwise(edges), heights, strict=True):
         if height:
             x, y = board.x(a) + 0.5, board.y(height)
             board.parts.append(f'<rect class="bar" x="{x:.1f}" y="{y}" width="{board.x(b) - x - 0.5:.1f}" height="{HEIGHT - BOTTOM - y:.1f}"/>')
     median = sorted(counts)[len(counts) // 2]
-    board.line(board.x(median), TOP - 8, board.x(median), HEIGHT - BOTTOM, "reference")
+    board.line(board.x(median + 0.5), TOP - 8, board.x(median + 0.5), HEIGHT - BOTTOM, "reference")
     return board.svg(f"Terms in the vectors of the {kind}", f"Median {median:,}, from {min(counts):,} to {max(counts):,}.")
 
 
