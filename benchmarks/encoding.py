@@ -156,9 +156,7 @@ def report(folder: Path, given: list[str], rounds: int, memory_documents: int) -
     rate = matrix_rate(dtype)
     form = str(dtype).removeprefix("torch.")
     print(f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}, median of {rounds} rounds;")
-    print(
-        f"{len(given)} documents of python-docs, up to {LENGTH} tokens; retrolex computes in {form}, products run at {rate / 1e9:.0f} GFLOP/s\n"
-    )
+    print(f"{len(given)} documents of python-docs, up to {LENGTH} tokens; retrolex computes in {form}, products run at {rate / 1e9:.0f} GFLOP/s\n")
     print("| contender | documents/s | retrolex is faster by | peak memory | same nearest 10 | share of the matrix rate |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, taken in seconds.items():

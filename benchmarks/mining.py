@@ -23,7 +23,7 @@ from retrolex.finetuning.negatives import NEGATIVES, MiningOptions, mine_pools, 
 from retrolex.finetuning.pairs import Pair
 from retrolex.finetuning.pools import RunPool
 from retrolex.finetuning.ranked import Ranked
-from retrolex.finetuning.run_rows import run_rows
+from retrolex.index.run_rows import run_rows
 
 LIMIT = 2_000_000_000  # bytes
 COPIES = 0.02  # share of documents with the text of an earlier one

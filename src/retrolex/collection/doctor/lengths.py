@@ -69,8 +69,6 @@ class Lengths:
     def findings(self, ledger: Ledger) -> list[Finding]:
         """Documents that are cut."""
         share = self.summary()["truncated"]
-        mend = (
-            "what lies beyond is not seen: --set dense.document_length=256, as far as the model allows, or --set dense.passages.overlap=32"
-        )
+        mend = "what lies beyond is not seen: --set dense.document_length=256, as far as the model allows, or --set dense.passages.overlap=32"
         name = f"documents over {self.length:,} {self.counter.unit} ({share:.0%})"
         return self.cut.finding(name, "warning" if share >= MANY else "note", mend)
