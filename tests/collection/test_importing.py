@@ -47,7 +47,7 @@ def refused(source, target, **options) -> str:
         ("a.csv", "id,text\n1,x\n,y\n", r"a\.csv:3: a row without an id"),
         ("a.csv", 'id,text\n1,"x\ny"\n1,z\n', r"a\.csv:4: the id '1' has occurred before, at .*a\.csv:2"),
         ("a.csv", "id,text,id\n1,x,2\n", r"a\.csv:1: the column name 'id' occurs twice"),
-        ("a.csv", "1,2,3,4\n", r"a\.csv:1: 4 columns without a header"),
+        ("a.csv", "1,2,3,4\n", r"a\.csv:1: 4 columns, and no name .* tells which is the text"),
         ("a.tsv", "1\tx\n1\ty\n", r"a\.tsv:2: the id '1' has occurred before, at .*a\.tsv:1"),
         ("a.parquet", b"PAR1 no", "not a Parquet file"),
         ("a.docx", b"PK", r"files ending in \.docx are not known"),

@@ -20,4 +20,4 @@ def test_the_token_cache_of_long_strings_without_a_space(tiny_model_folder, tmp_
         tracemalloc.stop()
         return most
 
-    assert peak(800) < 1.2 * peak(200)
+    assert peak(800) < 1.6 * peak(200)  # four times the text
