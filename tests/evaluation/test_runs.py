@@ -90,6 +90,8 @@ def test_gzipped_runs(tmp_path):
 def test_msmarco_ranks_and_tevatron_scores(tmp_path):
     ranks = write(tmp_path / "ranks", "1\t10\t1\n1\t20\t2\n2\t30\t1\n")
     assert read_run(ranks) == {"1": [("10", 1.0), ("20", 0.5)], "2": [("30", 1.0)]}
+    shuffled = write(tmp_path / "shuffled", "2\t30\t1\n1\t20\t3\n1\t40\t1\n1\t10\t2\n")
+    assert read_run(shuffled) == {"1": [("40", 1.0), ("10", 0.5), ("20", 1 / 3)], "2": [("30", 1.0)]}
     scores = write(tmp_path / "scores", "1\t10\t2\n1\t20\t1\n")
     assert read_run(scores) == {"1": [("10", 2.0), ("20", 1.0)]}
     assert read_run(scores, "msmarco") == {"1": [("20", 1.0), ("10", 0.5)]}

@@ -7,17 +7,15 @@ which a TREC run cannot carry.
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrolex.collection.readers.qrels import is_header
 from retrolex.errors import UserError
-from retrolex.index.run_rows import Format, run_hits
+from retrolex.index.run_rows import Format, columns, lines, run_hits
 
 if TYPE_CHECKING:
     from retrolex.collection.documents import Qrels
@@ -80,8 +78,8 @@ def read_qrels(path: Path) -> Qrels:
         UserError: with file and line, when a line is neither, a grade is no whole number, or one document gets two grades.
     """
     qrels: Qrels = {}
-    for position, (number, line) in enumerate(_lines(Path(path))):
-        fields = _split(line)
+    for position, (number, line) in enumerate(lines(Path(path))):
+        fields = columns(line, (3, 4))
         where = f"{path}:{number}"
         if len(fields) not in (3, 4):
             raise UserError(
@@ -90,6 +88,8 @@ def read_qrels(path: Path) -> Qrels:
                 mend="separate the columns by tabs",
             )
         query, document, grade = fields[0], fields[-2], fields[-1]
+        if not query or not document:
+            raise UserError("an empty id", where=where, mend="give every query and document an id")
         value = _number(grade)
         if position == 0 and is_header(fields):
             continue
@@ -104,25 +104,6 @@ def read_qrels(path: Path) -> Qrels:
     if not qrels:
         raise UserError("no judgments here", where=path, mend="expected lines of query, document and grade, separated by tabs")
     return qrels
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines that are not blank, of a plain or gzipped UTF-8 file."""
-    if not path.is_file():
-        raise UserError("no such file", where=path, mend="check the path")
-    number = 0
-    try:
-        with gzip.open(path, "rt", encoding="utf-8-sig") if path.suffix == ".gz" else open(path, encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n")
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
-        raise UserError(f"not a UTF-8 text file: {error}", where=f"{path}:{number + 1}", mend="convert it to UTF-8") from None
-
-
-def _split(line: str) -> list[str]:
-    """Columns by tabs when there are any, so that ids may hold spaces; else by white space."""
-    return [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
 
 
 def _number(text: str) -> float | None:
