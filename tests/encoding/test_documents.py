@@ -36,7 +36,7 @@ def tokens(encoder, tmp_path):
     return Tokens.open(tmp_path / "tokens")
 
 
-class Framing(Encoder):
+class Around(Encoder):
     """As much of an encoder as meets tokens, around any tokenizer."""
 
     def __init__(self, tokenizer, spec):
@@ -46,21 +46,21 @@ class Framing(Encoder):
 @pytest.mark.parametrize("kind", ["wordpiece", "bpe", "unigram"])
 @pytest.mark.parametrize("length", [8, 24, 500])
 def test_the_same_ids_as_from_the_text(kind, length, tmp_path):
-    encoder = Framing(train(kind), Spec(document_length=length))
+    encoder = Around(train(kind), Spec(document_length=length))
     tokenize(ROWS, encoder.tokenizer, tmp_path)
     tokens = Tokens.open(tmp_path)
-    assert encoder.reads(tokens)
-    assert [encoder.framed(tokens[row]) for row in range(len(ROWS))] == encoder.tokens(ROWS, "document")
-    assert encoder.reads(tokens)  # the truncation that the tokenizer now has is no other tokenizer
+    assert encoder.framing.reads(tokens)
+    assert [encoder.framing.framed(tokens[row]) for row in range(len(ROWS))] == encoder.tokens(ROWS, "document")
+    assert encoder.framing.reads(tokens)  # the truncation that the tokenizer now has is no other tokenizer
 
 
 def test_what_could_differ_is_tokenised_again(tmp_path):
-    encoder = Framing(train("bpe"), Spec())
+    encoder = Around(train("bpe"), Spec())
     tokenize(ROWS, train("wordpiece"), tmp_path)
-    assert not encoder.reads(Tokens.open(tmp_path))
+    assert not encoder.framing.reads(Tokens.open(tmp_path))
     tokenize(ROWS, encoder.tokenizer, tmp_path)
-    assert encoder.reads(Tokens.open(tmp_path))
-    assert not Framing(encoder.tokenizer, Spec(document_prefix="passage: ")).reads(Tokens.open(tmp_path))
+    assert encoder.framing.reads(Tokens.open(tmp_path))
+    assert not Around(encoder.tokenizer, Spec(document_prefix="passage: ")).framing.reads(Tokens.open(tmp_path))
 
 
 def test_documents_from_the_cache_are_the_documents(encoder, tokens, tmp_path, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_prefix_is_still_applied(tiny_model_folder, tmp_path):
     (tmp_path / "vectors").mkdir()
     encode_documents(encoder, Tokens.open(tmp_path / "tokens"), lambda a, b: ROWS[a:b], tmp_path / "vectors", "test")
     np.testing.assert_array_equal(np.concatenate([*read_shards(tmp_path / "vectors")]), encoder.encode(ROWS))
-    assert encoder.framed(np.array([7]))[:2] == encoder.tokens([""], "document")[0][:-1]  # windows begin with the prefix, too
+    assert encoder.framing.framed(np.array([7]))[:2] == encoder.tokens([""], "document")[0][:-1]  # windows begin with the prefix, too
 
 
 def test_passages_are_the_vectors_of_their_windows(encoder, tokens, tmp_path):
@@ -87,7 +87,7 @@ def test_passages_are_the_vectors_of_their_windows(encoder, tokens, tmp_path):
     passages, vectors = Passages.open(tmp_path), np.concatenate([*read_shards(tmp_path)])
     assert counts["documents"] == passages.documents == len(ROWS) and counts["vectors"] == len(vectors) == len(passages.document)
     for vector, row, start, stop in zip(vectors, *passages[:3], strict=True):
-        alone = encoder.encode_tokens([encoder.framed(tokens[row][start:stop])])[0]
+        alone = encoder.encode_tokens([encoder.framing.framed(tokens[row][start:stop])])[0]
         np.testing.assert_allclose(vector, alone, atol=1e-5)
     short = np.flatnonzero(np.bincount(passages.document) == 1)
     assert {1, 2} <= set(short.tolist())  # an empty document and a short one have one passage: the vector of the whole

@@ -11,6 +11,8 @@ from retrolex.backbones import Spec
 from retrolex.finetuning.batches import Batches, excluded
 from retrolex.finetuning.negatives import Negative
 from retrolex.finetuning.pairs import Pair
+from retrolex.tokens import Tokens, tokenize
+from retrolex.tokens.framing import Framing
 
 TEXTS = {
     "d0": "the wing carries the load",
@@ -107,3 +109,24 @@ def test_parts_hold_texts_of_similar_length(batches: Batches) -> None:
     encoded = batches.encoded([" ".join(["snow"] * n) for n in (1, 2, 5, 6, 7, 8)], 12)
     lengths = [part["attention_mask"].sum(1).tolist() for part in encoded["parts"]]
     assert all(min(part) >= 0.75 * max(part) for part in lengths) and len(lengths) == 3
+
+
+def test_cached_documents_are_what_their_texts_give(batches: Batches, tmp_path) -> None:
+    tokenize(list(TEXTS.values()), batches.tokenizer, tmp_path)
+    tokens, asked = Tokens.open(tmp_path), []
+    framing = Framing(batches.tokenizer, "", batches.spec.document_length)
+    assert framing.reads(tokens)
+
+    def cached(id: str) -> list[int]:
+        asked.append(id)
+        return framing.framed(tokens[list(TEXTS).index(id)])
+
+    for number in range(4):
+        batches.cached = None
+        expected = batches(number)["documents"]
+        batches.cached = cached
+        found = batches(number)["documents"]
+        assert found["rows"].tolist() == expected["rows"].tolist()
+        for part, other in zip(found["parts"], expected["parts"], strict=True):
+            assert all(torch.equal(part[name], other[name]) for name in ("input_ids", "attention_mask"))
+    assert set(asked) == set(TEXTS)

@@ -113,7 +113,7 @@ def test_title_and_body_as_a_pair_everywhere(tmp_path, collection_folder, tiny_m
     assert encoder.spec.separator == "[SEP]"
     collection = Collection.open(folder / "collection")
     pairs = encoder.tokenizer([d.title for d in collection], [d.text for d in collection])["input_ids"]
-    assert [[*encoder.frame[0], *tokens[row].tolist(), *encoder.frame[1]] for row in range(len(tokens))] == pairs
+    assert [[*encoder.framing.frame[0], *tokens[row].tolist(), *encoder.framing.frame[1]] for row in range(len(tokens))] == pairs
     cut = [row if len(row) <= encoder.spec.document_length else [*row[: encoder.spec.document_length - 1], row[-1]] for row in pairs]
     expected, found = encoder.encode_tokens(cut), np.concatenate([*read_shards(folder / "dense" / "vectors")])
     np.testing.assert_allclose(found, expected, atol=1e-5)

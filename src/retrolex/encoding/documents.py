@@ -21,8 +21,10 @@ def encode_documents(encoder: Encoder, tokens: Tokens, texts: Callable[[int, int
         texts: gives the texts from a position up to, not including, another.
         folder, label: see `encode_shards`, as for the result.
     """
-    if encoder.reads(tokens):
-        return encode_shards(len(tokens), lambda a, b: [encoder.framed(tokens[row]) for row in range(a, b)], encoder.encode_tokens, folder, label)
+    if encoder.framing.reads(tokens):
+        return encode_shards(
+            len(tokens), lambda a, b: [encoder.framing.framed(tokens[row]) for row in range(a, b)], encoder.encode_tokens, folder, label
+        )
     return encode_shards(len(tokens), texts, encoder.encode, folder, label)
 
 
@@ -40,11 +42,11 @@ def encode_passages(encoder: Encoder, tokens: Tokens, overlap: int, folder: Path
     """
     if tokens.description["tokenizer"] != tokenizer_hash(encoder.tokenizer):
         raise UserError("the tokens were made by another tokenizer", where=tokens.folder, mend="tokenise the collection again")
-    cut = windows(tokens, encoder.room, overlap)
+    cut = windows(tokens, encoder.framing.room, overlap)
     begin = tokens.offsets[cut.document]
     Passages(cut.document, cut.start - begin, cut.stop - begin, len(tokens)).save(folder)
 
     def rows(a: int, b: int) -> list[list[int]]:
-        return [encoder.framed(tokens.ids[start:stop]) for start, stop in zip(cut.start[a:b], cut.stop[a:b], strict=True)]
+        return [encoder.framing.framed(tokens.ids[start:stop]) for start, stop in zip(cut.start[a:b], cut.stop[a:b], strict=True)]
 
     return {"documents": len(tokens), **encode_shards(len(cut.start), rows, encoder.encode_tokens, folder, label)}

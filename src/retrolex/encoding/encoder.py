@@ -15,7 +15,7 @@ from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start
 from retrolex.backbones.precision import bf16_pays, device
 from retrolex.backbones.representations import lexicon, pool, text_mask
 from retrolex.errors import UserError
-from retrolex.tokens import Tokens, tokenizer_hash
+from retrolex.tokens.framing import Framing
 
 Kind = Literal["document", "query"]
 REPRESENTATIONS = ("dense", "lexicon")
@@ -74,7 +74,7 @@ class Encoder:
         return self.encode_tokens(self.tokens(texts, kind) if texts else [], kind)
 
     def encode_tokens(self, tokens: Sequence[Sequence[int]], kind: Kind = "document") -> np.ndarray | sp.csr_array:
-        """`encode` for texts that are token ids already, special tokens included (`tokens`, `framed`)."""
+        """`encode` for texts that are token ids already, special tokens included (`tokens`, `framing`)."""
         if not tokens:
             return np.zeros((0, self.width), np.float32) if self.representation == "dense" else sp.csr_array((0, self.width), dtype=np.float32)
         order = np.argsort([-len(row) for row in tokens], kind="stable")
@@ -91,28 +91,9 @@ class Encoder:
         return self.tokenizer([prefix + text for text in texts], truncation=True, max_length=length)["input_ids"]
 
     @cached_property
-    def frame(self) -> tuple[list[int], list[int]]:
-        """What stands before and after the ids of a document: the special tokens, and the document prefix after the first.
-
-        Raises:
-            UserError: the tokenizer does not put one token before a text and one after.
-        """
-        special = self.tokenizer("")["input_ids"]
-        if len(special) != 2:
-            found = f"the tokenizer frames a text by {len(special)} special tokens (expected one before, one after)"
-            raise UserError(found, where=self.tokenizer.name_or_path)
-        prefix = self.tokenizer(self.spec.document_prefix.rstrip(), add_special_tokens=False)["input_ids"]
-        return [special[0], *prefix], special[1:]
-
-    @property
-    def room(self) -> int:
-        """Ids of a document that one input holds."""
-        return self.spec.document_length - sum(map(len, self.frame))
-
-    def framed(self, ids: np.ndarray) -> list[int]:
-        """Ids of a document or a window of one, cut to the model's length and put into the frame."""
-        before, after = self.frame
-        return [*before, *ids[: self.room].tolist(), *after]
+    def framing(self) -> Framing:
+        """How documents are read from a token cache."""
+        return Framing(self.tokenizer, self.spec.document_prefix, self.spec.document_length)
 
     def characters(self, text: str, start: int, stop: int) -> tuple[int, int]:
         """Where the tokens from `start` up to, not including, `stop` of a document's text lie in it."""
@@ -120,12 +101,6 @@ class Encoder:
             return 0, 0
         offsets = self.tokenizer(text, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False)["offset_mapping"]
         return offsets[start][0], offsets[stop - 1][1]
-
-    def reads(self, tokens: Tokens) -> bool:
-        """Whether `framed` rows of this cache are what `tokens` makes of the texts: the tokenizer is the same and cuts on the right, and
-        no prefix can melt into the first word."""
-        same = tokens.description["tokenizer"] == tokenizer_hash(self.tokenizer)
-        return same and not self.spec.document_prefix and self.tokenizer.truncation_side == "right" and len(self.tokenizer("")["input_ids"]) == 2
 
     def batches(self, order: np.ndarray, tokens: Sequence[Sequence[int]]) -> list[list[int]]:
         """Consecutive runs of `order` (longest first), each within the token budget once padded; a new one begins where padding would cost more."""

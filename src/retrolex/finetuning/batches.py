@@ -31,6 +31,8 @@ class Batches:
         processes: how many train together, each with a batch of its own: numbers p * processes to p * processes + processes - 1 make
             one large batch, of which each sees its own queries and what all documents are to them.
         known: query text -> originals that answer it, besides those of `pairs`: no negatives of it either.
+        cached: the tokens of a whole document by its id, special tokens included, where there is a cache of them; queries, and positives
+            that are cut from documents, are tokenised from their texts.
     """
 
     def __init__(
@@ -48,11 +50,12 @@ class Batches:
         teacher: np.ndarray | None = None,
         processes: int = 1,
         known: Mapping[str, set[str]] | None = None,
+        cached: Callable[[str], Sequence[int]] | None = None,
     ):
         self.pairs, self.negatives, self.text = pairs, negatives, text
         self.tokenizer, self.spec = tokenizer, spec
         self.queries, self.hard, self.token_budget, self.seed = min(queries, len(pairs)), hard, token_budget, seed
-        self.teacher, self.processes = teacher, processes
+        self.teacher, self.processes, self.cached = teacher, processes, cached
         known = known or {}
         self.known = {query: found | known.get(query, set()) for query, found in known_positives(pairs).items()}
 
@@ -77,7 +80,7 @@ class Batches:
         prefixes = self.spec.query_prefix, self.spec.document_prefix
         batch = {
             "queries": self.encoded([prefixes[0] + pair.query for pair in pairs], self.spec.query_length),
-            "documents": self.encoded([prefixes[1] + text for text in texts], self.spec.document_length),
+            "documents": self.encoded([prefixes[1] + text for text in texts], self.spec.document_length, self.whole(groups[place])),
             "own": own,
             "excluded": excluded([self.known[pair.query] for pair in pairs], originals, own),
         }
@@ -100,6 +103,13 @@ class Batches:
         """The documents of a group, the positive first."""
         return [self.pairs[pair].positive, *(self.text(self.negatives[pair][j].document) for j in picked)]
 
+    def whole(self, groups: list[tuple[int, list[int]]]) -> dict[str, Sequence[int]]:
+        """Text -> cached tokens of the groups' negatives, which are whole documents."""
+        if self.cached is None:
+            return {}
+        ids = dict.fromkeys(self.negatives[i][j].document for i, picked in groups for j in picked)
+        return {self.text(id): self.cached(id) for id in ids}
+
     def originals(self, pair: int, picked: list[int]) -> list[str]:
         """Their originals."""
         return [self.pairs[pair].original, *(self.negatives[pair][j].original for j in picked)]
@@ -110,15 +120,18 @@ class Batches:
         order = np.random.default_rng((self.seed, 0, turn)).permutation(len(self.pairs))
         return order[place * self.queries : (place + 1) * self.queries].tolist()
 
-    def encoded(self, texts: list[str], length: int) -> dict[str, Any]:
-        """Distinct texts as padded parts of similar length, the longest first.
+    def encoded(self, texts: list[str], length: int, cached: Mapping[str, Sequence[int]] | None = None) -> dict[str, Any]:
+        """Distinct texts as padded parts of similar length, the longest first; the tokens of some may be there already.
 
         Returns:
             ``parts``: dicts of ``input_ids`` and ``attention_mask`` [b, L]; ``rows`` [n]: the row of every text in the
             parts laid one below the other.
         """
         distinct = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-        tokens = self.tokenizer(list(distinct), truncation=True, max_length=length)["input_ids"]
+        cached = cached or {}
+        fresh = [text for text in distinct if text not in cached]
+        cut = dict(zip(fresh, self.tokenizer(fresh, truncation=True, max_length=length)["input_ids"], strict=True)) if fresh else {}
+        tokens = [cut[text] if text in cut else cached[text] for text in distinct]
         order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))  # stable, so the same on every machine
         parts: list[list[int]] = []
         for i in order:

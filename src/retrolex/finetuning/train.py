@@ -43,6 +43,7 @@ def finetune(
     teacher: np.ndarray | None = None,
     known: Mapping[str, set[str]] | None = None,
     projection: nn.Linear | None = None,
+    cached: Callable[[str], Sequence[int]] | None = None,
 ) -> dict[str, float]:
     """Fine-tune `backbone` and write it as a model folder; a killed call continues where its last checkpoint was.
 
@@ -55,6 +56,7 @@ def finetune(
         teacher: scores of every pair's positive and then of its negatives, float32 [pairs, 1 + negatives], for the losses that want one.
         known: query text -> originals that answer it, besides those of `pairs`: no negatives of it either.
         projection: of two-part vectors' dense part, where the start has one.
+        cached: tokens of a whole document by its id, see `Batches`.
 
     Returns:
         Steps, and the last logged losses.
@@ -67,7 +69,7 @@ def finetune(
     budget = min(options.token_budget, options.chunk or options.token_budget)
     sizes = {"queries": options.queries, "hard": options.hard, "token_budget": budget, "seed": options.seed}
     scores = teacher if options.loss in TEACHERS else None
-    batches = Batches(pairs, negatives, text, tokenizer, spec, **sizes, teacher=scores, processes=together, known=known)
+    batches = Batches(pairs, negatives, text, tokenizer, spec, **sizes, teacher=scores, processes=together, known=known, cached=cached)
     steps = options.steps or max(1, round(options.epochs * len(batches) / (options.accumulate * together)))
     # FLOPS of a step is no sum over its batches: where it counts, one batch that the Trainer sees holds all of them.
     joint = options.accumulate if spec.representation != "dense" else 1

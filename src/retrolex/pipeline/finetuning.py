@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from retrolex.index.two_part import TwoPartIndex
 from retrolex.pipeline.processes import execute_together, leads, processes
 from retrolex.pipeline.stages import answers, execute, start_identity, texts
 from retrolex.tokens import Tokens
+from retrolex.tokens.framing import Framing
 
 if TYPE_CHECKING:
     from retrolex.pipeline.model import Retriever
@@ -80,7 +81,8 @@ def train_stage(retriever: Retriever, name: str, options: FinetuneOptions, start
         teacher = np.load(scores / SCORES, allow_pickle=False) if scores else None
         known = answers(retriever.collection, originals(retriever.collection))
         projection = read_projection(start) if retriever.name == TWO_PART and (start / PROJECTION).exists() else None
-        return finetune(backbone, tokenizer, retriever.spec(), *data, retriever.joined, out, options, teacher, known, projection)
+        cached = cached_documents(retriever, tokenizer)
+        return finetune(backbone, tokenizer, retriever.spec(), *data, retriever.joined, out, options, teacher, known, projection, cached)
 
     inputs = {"start": start, "pairs": pairs, "collection": retriever.run / "collection"}
     inputs |= {"negatives": negatives} if negatives != pairs else {}
@@ -88,6 +90,13 @@ def train_stage(retriever: Retriever, name: str, options: FinetuneOptions, start
     config = {field.name: getattr(options, field.name) for field in fields(FinetuneOptions) if field.name not in BESIDES}
     execute_together(Stage(f"{retriever.name}/{name}", retriever.folder / name, inputs, {**config, "spec": asdict(retriever.spec())}), work)
     return retriever.folder / name
+
+
+def cached_documents(retriever: Retriever, tokenizer: Any) -> Callable[[str], Sequence[int]] | None:
+    """Tokens of the run's documents by id, as the model reads them; None where the cache would not give what the texts give."""
+    tokens, spec = Tokens.open(retriever.tokens), retriever.spec()
+    framing = Framing(tokenizer, spec.document_prefix, spec.document_length)
+    return (lambda id: framing.framed(tokens[retriever.collection.position(id)])) if framing.reads(tokens) else None
 
 
 def mine_stage(retriever: Retriever, number: int, options: StageOptions, pairs: Path, miners: Mapping[str, Miner]) -> Path:
