@@ -123,7 +123,7 @@ def test_training_pairs_are_joined_as_documents_are(tmp_path, collection_folder,
     folder = tmp_path / "run"
     recipe = small_recipe(collection_folder, tiny_model_folder, folder, "lexicon=null", "dense.join=separator", "dense.pretrain=null")
     run(recipe)
-    retriever = Retriever("dense", recipe.dense, folder, Collection.open(folder / "collection"))
+    retriever = Retriever("dense", recipe.dense, folder, Collection.open(folder / "collection"), "english")
     for before, after in zip(read_pairs(folder / "pairs" / TRAIN), retriever.rejoined(read_pairs(folder / "pairs" / TRAIN)), strict=True):
         title = retriever.collection[retriever.collection.position(before.document)].title
         begins = before.positive.startswith(f"{title} ")

@@ -93,3 +93,11 @@ def test_patience_counts_probes_without_a_gain(tmp_path):
     assert watch.since_best() == 2
     watch.rows.append({"dense": {"RR@10": 0.4}})
     assert watch.since_best() == 0
+
+
+def test_no_query_asks_for_two_documents():
+    documents = [Document(str(i), f"title {i // 5}", f"text number {i} of a long list") for i in range(200)]
+    items = known_items(documents, 20, language="italian")
+    assert items is not None
+    assert len(items.queries) == 20 == len(set(items.queries))
+    assert items.language == "italian"

@@ -49,7 +49,7 @@ def train_all(recipe: Recipe, prepared: Callable[[], None]) -> dict[str, Path]:
     trained: dict[str, Path] = {}
     miners: dict[str, Miner] = {}
     for name, (model, start, tokens) in made.items():
-        retriever = Retriever(name, model, folder, collection)
+        retriever = Retriever(name, model, folder, collection, recipe.collection.language)
         trained[name] = retriever.train(start, tokens, pairs, miners)
         miners[name] = Miner(name, trained[name], retriever.spec())
     return trained

@@ -46,10 +46,11 @@ class Retriever:
         name: ``dense``, ``lexicon`` or ``dupmae``: the representation, and the folder's name.
         model: its section of the recipe.
         run: the run's folder.
+        language: of the collection.
     """
 
-    def __init__(self, name: str, model: Model, run: Path, collection: Collection):
-        self.name, self.model, self.run, self.collection = name, model, run, collection
+    def __init__(self, name: str, model: Model, run: Path, collection: Collection, language: str):
+        self.name, self.model, self.run, self.collection, self.language = name, model, run, collection, language
         self.folder = run / name
 
     def spec(self) -> Spec:
@@ -106,7 +107,7 @@ class Retriever:
 
         def work(out: Path) -> dict[str, Any]:
             backbone, tokenizer = load_backbone(start)
-            held_out = known_items(self.collection, PROBED)
+            held_out = known_items(self.collection, PROBED, language=self.language)
             counts = pretrain(backbone, tokenizer, Tokens.open(tokens), out, options, spec=self.spec(), held_out=held_out)
             if leads():
                 write_spec(out, replace(self.spec(), objective=options.objective))

@@ -86,4 +86,4 @@ def train(recipe: Recipe, collection: Collection, prepared: Callable[[], None]) 
     (name,) = recipe.models
     model, start, tokens = prepare_model(recipe, name, recipe.folder, collection)
     prepared()
-    return Retriever(name, model, recipe.folder, collection).pretrain(start, tokens)
+    return Retriever(name, model, recipe.folder, collection, recipe.collection.language).pretrain(start, tokens)

@@ -114,7 +114,7 @@ def retrieve(recipe: Recipe, name: str, collection: Collection, pairs: Path, min
     model = recipe.models[name]
     say(f"\n{name}: from {model.init}" + "".join(f", {step}" for step in ("pretrain", "finetune") if getattr(model, step)))
     model, start, tokens = prepare_model(recipe, name, recipe.folder, collection)
-    retriever = Retriever(name, model, recipe.folder, collection)
+    retriever = Retriever(name, model, recipe.folder, collection, recipe.collection.language)
     trained = retriever.train(start, tokens, pairs, miners)
     miners[name] = Miner(name, trained, retriever.spec())
     adapted = retriever.guarded(start, trained, pairs)

@@ -33,27 +33,31 @@ class KnownItems:
 
     Attributes:
         rows: positions of the documents in the collection, ascending; training leaves them out.
-        queries, texts: one of each a row; a text lacks what became its query.
+        queries, texts: one of each a row; a text lacks what became its query. No query asks for two of them.
+        language: of BM25's stemmer.
     """
 
     rows: tuple[int, ...]
     queries: tuple[str, ...]
     texts: tuple[str, ...]
+    language: str = "english"
 
 
-def known_items(documents: Sequence[Document], count: int = 300, seed: int = 0) -> KnownItems | None:
+def known_items(documents: Sequence[Document], count: int = 300, seed: int = 0, language: str = "english") -> KnownItems | None:
     """Hold out documents at random: `count` of them, but at most a tenth; None where too few can be split to tell anything."""
     wanted = min(count, len(documents) // 10)
     found: list[tuple[int, str, str]] = []
+    asked: set[str] = set()
     for row in np.random.default_rng(seed).permutation(len(documents)):
         if len(found) == wanted:
             break
-        if parts := split(documents[int(row)]):
+        if (parts := split(documents[int(row)])) and parts[0] not in asked:
+            asked.add(parts[0])
             found.append((int(row), *parts))
     if len(found) < 10:
         return None
     rows, queries, texts = zip(*sorted(found), strict=True)
-    return KnownItems(rows, queries, texts)
+    return KnownItems(rows, queries, texts, language)
 
 
 def split(document: Document) -> tuple[str, str] | None:
@@ -83,7 +87,7 @@ def figures(scores: np.ndarray) -> dict[str, float]:
 def bm25_figures(items: KnownItems) -> dict[str, float]:
     """BM25's figures for the same queries and documents."""
     with tempfile.TemporaryDirectory() as folder:
-        index = BM25Index.build(folder, [str(row) for row in items.rows], items.texts)
+        index = BM25Index.build(folder, [str(row) for row in items.rows], items.texts, items.language)
         return figures(np.stack([index.scores(query) for query in items.queries]))
 
 
