@@ -69,7 +69,7 @@ def test_a_run_over_passages(score, tmp_path, long_folder, tiny_model_folder):
 def test_the_snippet_comes_from_the_passage_that_was_found(tmp_path, long_folder, tiny_model_folder):
     run(small_recipe(long_folder, tiny_model_folder, tmp_path / "run", *PASSAGES))
     searcher = Searcher.open(tmp_path / "run")
-    passage = next(answer for answer in searcher.search("bread needs yeast", 20, "dense") if answer.id == "d3")
+    passage = next(answer for answer in searcher.search("bread needs yeast", 100, "dense") if answer.id == "d3")
     number = passage.passage
     map_ = Passages.open(tmp_path / "run" / "dense" / "start-vectors")
     row = map_.first[3] + number
