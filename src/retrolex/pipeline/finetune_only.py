@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from retrolex.artifacts import write_json
 from retrolex.errors import UserError
-from retrolex.pipeline.checks import RECIPE, alone, check
 from retrolex.pipeline.finetuning import Miner
 from retrolex.pipeline.model import Retriever
 from retrolex.pipeline.processes import leads, rendezvous
 from retrolex.pipeline.recipe import Recipe
-from retrolex.pipeline.stages import collect, evaluated_splits, index_bm25, prepare_model, prepare_pairs
+from retrolex.pipeline.stages import begun, collect, evaluated_splits, index_bm25, prepare_model, prepare_pairs
 
 
 def finetune_only(recipe: Recipe) -> dict[str, Path]:
@@ -28,9 +26,7 @@ def finetune_only(recipe: Recipe) -> dict[str, Path]:
         raise UserError("nothing in this recipe is fine-tuned", mend="give dense or lexicon a section finetune")
     with rendezvous() as prepared:
         if leads():
-            check(recipe)
-            with alone(recipe.folder):
-                write_json(recipe.folder / RECIPE, recipe.plain())
+            with begun(recipe):
                 return train_all(recipe, prepared)
         return train_all(recipe, prepared)
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from retrolex.artifacts import write_json
 from retrolex.backbones.scratch import SCRATCH
 from retrolex.collection import Collection
 from retrolex.errors import UserError
-from retrolex.pipeline.checks import RECIPE, alone, check
 from retrolex.pipeline.model import Retriever
 from retrolex.pipeline.processes import leads, rendezvous
 from retrolex.pipeline.recipe import Recipe, make_recipe
-from retrolex.pipeline.stages import collect, prepare_model
+from retrolex.pipeline.stages import begun, collect, prepare_model
 from retrolex.pretraining.objectives import OBJECTIVES
 
 
@@ -68,16 +65,7 @@ def pretrain_only(recipe: Recipe) -> Path:
         if not leads():
             prepared()
             return train(recipe, collect(recipe, recipe.folder), lambda: None)
-        check(recipe)
-        made = not recipe.folder.exists()
-        with alone(recipe.folder):
-            write_json(recipe.folder / RECIPE, recipe.plain())
-            try:
-                collection = collect(recipe, recipe.folder)
-            except UserError:
-                if made:
-                    shutil.rmtree(recipe.folder)
-                raise
+        with begun(recipe) as collection:
             return train(recipe, collection, prepared)
 
 

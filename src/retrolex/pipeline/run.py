@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retrolex.artifacts import Stage, write_json
+from retrolex.artifacts import Stage
 from retrolex.collection import Collection
-from retrolex.errors import UserError
 from retrolex.evaluation.table import Results
-from retrolex.pipeline.checks import RECIPE, alone, check, check_documents
+from retrolex.pipeline.checks import check_documents
 from retrolex.pipeline.finetuning import Miner
 from retrolex.pipeline.model import Retriever
 from retrolex.pipeline.recipe import Recipe
 from retrolex.pipeline.reporting import report
 from retrolex.pipeline.searching import HELD, fuse, questions, search_all
-from retrolex.pipeline.stages import collect, evaluated_splits, execute, index_bm25, prepare_model, prepare_pairs
+from retrolex.pipeline.stages import begun, evaluated_splits, execute, index_bm25, prepare_model, prepare_pairs
 from retrolex.pipeline.story import BASELINE, HYBRID, Story, found_run, tabulate
 from retrolex.progress import say
 from retrolex.search.systems import BM25System, ModelSystem
@@ -48,16 +46,7 @@ def run(recipe: Recipe) -> Outcome:
     Raises:
         UserError: something in the source or the recipe that its owner has to mend.
     """
-    check(recipe)
-    made = not recipe.folder.exists()
-    with alone(recipe.folder):
-        write_json(recipe.folder / RECIPE, recipe.plain())
-        try:
-            collection = collect(recipe, recipe.folder)
-        except UserError:
-            if made:
-                shutil.rmtree(recipe.folder)
-            raise
+    with begun(recipe) as collection:
         return carry_out(recipe, recipe.folder, collection)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from transformers import AutoTokenizer
 
-from retrolex.artifacts import Stage, key_of, read_manifest, sha256
+from retrolex.artifacts import Stage, key_of, read_manifest, sha256, write_json
 from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start, save_backbone, write_spec
 from retrolex.backbones.heads import blank_head, fit_head
 from retrolex.backbones.joining import Join, separator
@@ -29,7 +30,7 @@ from retrolex.finetuning.negatives import mine
 from retrolex.finetuning.pairs import HELD_OUT, TRAIN, Pair, judged_positives, originals, read_pairs, write_pairs
 from retrolex.finetuning.pseudo_queries import LABELS, make_pairs
 from retrolex.index.bm25 import BM25Index
-from retrolex.pipeline.checks import check_split
+from retrolex.pipeline.checks import RECIPE, alone, check, check_split
 from retrolex.pipeline.recipe import Model, Recipe, plain
 from retrolex.progress import say, track
 from retrolex.starts import PACKAGED
@@ -97,6 +98,26 @@ def collect(recipe: Recipe, folder: Path) -> Collection:
         Stage("collection", folder / "collection", config=config), lambda out: import_collection(source.source, out, source.reader, source.columns)
     )
     return Collection.open(folder / "collection")
+
+
+@contextmanager
+def begun(recipe: Recipe) -> Iterator[Collection]:
+    """A checked recipe's folder, for this process alone, with the recipe and the collection in it.
+
+    Raises:
+        UserError: something in the source or the recipe needs mending; a folder that was made for it is gone again.
+    """
+    check(recipe)
+    made = not recipe.folder.exists()
+    with alone(recipe.folder):
+        write_json(recipe.folder / RECIPE, recipe.plain())
+        try:
+            collection = collect(recipe, recipe.folder)
+        except UserError:
+            if made:
+                shutil.rmtree(recipe.folder)
+            raise
+        yield collection
 
 
 def index_bm25(recipe: Recipe, folder: Path, collection: Collection) -> BM25Index:
