@@ -14,7 +14,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # python-docs comes with retrolex; the others are looked for in $RETROLEX_SHARED/collections.
 reproduce: $(READY)

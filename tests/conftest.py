@@ -39,16 +39,12 @@ def one_thread() -> None:
 def tiny_model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random BERT masked LM (2 layers of width 32) with its own WordPiece tokenizer, in a folder."""
     import torch
-    from tokenizers import BertWordPieceTokenizer
-    from tokenizers.processors import BertProcessing
-    from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+    from transformers import BertConfig, BertForMaskedLM
+
+    from retrolex.tokens.train_tokenizer import train_wordpiece
 
     folder = tmp_path_factory.mktemp("tiny-bert")
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train_from_iterator(SENTENCES, vocab_size=300, min_frequency=1, show_progress=False)
-    trained._tokenizer.post_processor = BertProcessing(("[SEP]", trained.token_to_id("[SEP]")), ("[CLS]", trained.token_to_id("[CLS]")))
-    names = {"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer, model_max_length=64, **names)
+    tokenizer = train_wordpiece(SENTENCES, 300, max_length=64)
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=len(tokenizer),

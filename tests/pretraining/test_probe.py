@@ -101,3 +101,11 @@ def test_no_query_asks_for_two_documents():
     assert items is not None
     assert len(items.queries) == 20 == len(set(items.queries))
     assert items.language == "italian"
+
+
+def test_the_parts_of_one_article_are_asked_for_by_their_first_sentences():
+    documents = [Document(str(i), "One article", f"Part {i} begins. It goes on.") for i in range(200)]
+    items = known_items(documents, 20)
+    assert items is not None and len(items.rows) == 20
+    assert sum(query == "One article" for query in items.queries) == 1
+    assert all(query.startswith("Part") and text == "It goes on." for query, text in zip(items.queries, items.texts, strict=True) if query != "One article")

@@ -51,9 +51,13 @@ def known_items(documents: Sequence[Document], count: int = 300, seed: int = 0, 
     for row in np.random.default_rng(seed).permutation(len(documents)):
         if len(found) == wanted:
             break
-        if (parts := split(documents[int(row)])) and parts[0] not in asked:
-            asked.add(parts[0])
-            found.append((int(row), *parts))
+        document = documents[int(row)]
+        # A title that several documents share (the parts of one article) asks for none of them; the first sentence still may.
+        for candidate in (document, Document(document.id, "", document.text)):
+            if (parts := split(candidate)) and parts[0] not in asked:
+                asked.add(parts[0])
+                found.append((int(row), *parts))
+                break
     if len(found) < 10:
         return None
     rows, queries, texts = zip(*sorted(found), strict=True)
