@@ -1,0 +1,87 @@
+"""What the ladder compares, from which starts, for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+SEEDS = (42, 43, 44)
+LENGTH, QUERY_LENGTH = 128, 32
+DEPTH = 200  # documents of a run: as many as fusion reads, and more than R@100 asks for
+TUNED, SPLADE, TEACHER = "minilm", "splade-tiny-mlm", "ms-marco-MiniLM-L-12-v2"
+PLAIN = {"layers": 4, "hidden_size": 256, "vocabulary": 16_000}
+PLAIN_TRAINING = {"objective": "mlm", "steps": 2500, "tokens_per_batch": 8192, "learning_rate": 5e-4, "probe_every": 500, "save_every": 100}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system of a table.
+
+    Attributes:
+        name: as the table prints it.
+        representation: of its vectors: ``dense``, ``lexicon`` or ``dupmae``.
+        objective: that it is pre-trained further with; None: not at all.
+        finetuned: whether fine-tuning follows.
+        against: the row that shows what the pre-training is worth.
+    """
+
+    name: str
+    representation: str
+    objective: str | None
+    finetuned: bool = True
+    against: str | None = None
+
+
+START, LEXICON_START = "start + fine-tune", "start + fine-tune, lexicon"
+ROWS = (
+    Row("start", "dense", None, finetuned=False),
+    Row(START, "dense", None),
+    Row("MLM + fine-tune", "dense", "mlm", against=START),
+    Row("RetroMAE + fine-tune", "dense", "retromae", against=START),
+    Row("DupMAE + fine-tune", "dupmae", "dupmae", against=START),
+    Row("start, lexicon", "lexicon", None, finetuned=False),
+    Row(LEXICON_START, "lexicon", None),
+    Row("MLM + fine-tune, lexicon", "lexicon", "mlm", against=LEXICON_START),
+    Row("LexMAE without fine-tuning", "lexicon", "lexmae", finetuned=False, against=LEXICON_START),
+    Row("LexMAE + fine-tune", "lexicon", "lexmae", against=LEXICON_START),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One start for each representation, and the budget of everything that is trained from it.
+
+    Attributes:
+        name: of its folder.
+        together: one model for all collections, trained on the documents of all; else a model for each, trained on its own.
+        pretrain, finetune: fields of `PretrainConfig` and `FinetuneOptions`.
+        lexicon: what fine-tuning of lexicon vectors changes in that.
+        pairs: pseudo-queries at most.
+    """
+
+    name: str
+    together: bool
+    pretrain: dict[str, Any]
+    finetune: dict[str, Any]
+    lexicon: dict[str, Any]
+    pairs: int
+
+
+TABLES = (
+    Table(
+        "plain",
+        together=True,
+        pretrain={"steps": 240, "tokens_per_batch": 4096, "learning_rate": 3e-4, "probe_every": 120},
+        finetune={"steps": 120, "queries": 32, "hard": 1, "learning_rate": 1e-4},
+        lexicon={"scale": 0.05, "flops": 0.001},
+        pairs=20_000,
+    ),
+    Table(
+        "tuned",
+        together=False,
+        pretrain={"steps": 32, "tokens_per_batch": 4096, "learning_rate": 2e-5, "probe_every": 32},
+        finetune={"steps": 20, "queries": 32, "hard": 1, "learning_rate": 2e-5},
+        lexicon={"scale": 0.05, "flops": 0.001},
+        pairs=20_000,
+    ),
+)

@@ -1,0 +1,84 @@
+"""The ladder's tables: every row on every collection, averaged over seeds, with intervals and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from benchmarks.ladder.hybrids import HYBRID, RERANKED
+from benchmarks.ladder.plan import ROWS
+from benchmarks.ladder.runs import path_of, run_of
+from benchmarks.ladder.train import slug
+
+from retrolex.collection import Collection
+from retrolex.evaluation.comparison import Difference, compare
+from retrolex.evaluation.evaluate import Evaluation, evaluate
+from retrolex.evaluation.significance import intervals
+
+MEASURES = ("nDCG@10", "RR@10", "R@100")
+BM25 = "BM25"
+NAMES = {BM25: "bm25", **{row.name: slug(row.name) for row in ROWS}, "hybrid": HYBRID, "hybrid + reranker": RERANKED}
+AGAINST = {row.name: row.against for row in ROWS if row.against}
+HEADER = "| collection | system | seeds | nDCG@10 | over seeds | RR@10 | R@100 | nDCG@10 against BM25 | against the start fine-tuned |"
+
+
+def averaged(folders: Sequence[Path], name: str, collection: Collection, row: str) -> list[Evaluation]:
+    """The row's evaluation with each seed whose run is there."""
+    there = [folder for folder in folders if path_of(folder, name, "test", row).exists()]
+    return [evaluate(run_of(folder, name, "test", row), collection.qrels("test"), MEASURES) for folder in there]
+
+
+def mean_of(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Each query's average over seeds: what is then resampled and tested are queries."""
+    values = {measure: np.mean([found.values[measure] for found in evaluations], axis=0) for measure in evaluations[0].values}
+    return replace(evaluations[0], values=values)
+
+
+def lines(folders: Sequence[Path], collections: Mapping[str, Collection]) -> Iterator[str]:
+    """The table, in markdown.
+
+    Args:
+        folders: of runs, one a seed.
+        collections: by name.
+    """
+    yield HEADER
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for name, collection in collections.items():
+        found = {label: made for label, row in NAMES.items() if (made := averaged(folders, name, collection, row))}
+        means = {label: mean_of(made) for label, made in found.items()}
+        if BM25 not in means:
+            continue
+        over = compare(means, BM25).differences
+        place = f"{name} ({len(collection):,} documents, {len(means[BM25].queries):,} queries)"
+        for label, mean in means.items():
+            of_start = started(means, label)
+            cells = [place, label, str(len(found[label])), *figures(mean, found[label]), change(over, label), change(of_start, label)]
+            yield "| " + " | ".join(cells) + " |"
+            place = ""
+
+
+def started(means: Mapping[str, Evaluation], label: str) -> list[Difference]:
+    """Differences of the rows of one kind from the start that was fine-tuned alike, corrected together."""
+    start = AGAINST.get(label)
+    if start not in means:
+        return []
+    rows = [start, *(row for row, against in AGAINST.items() if against == start and row in means)]
+    return compare({row: means[row] for row in rows}, start).differences
+
+
+def figures(mean: Evaluation, seeds: Sequence[Evaluation]) -> list[str]:
+    """The measures with their intervals, and the standard deviation of nDCG@10 over seeds after it."""
+    cells = [f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]" for figure in intervals(mean).values()]
+    spread = f"± {np.std([found.mean(MEASURES[0]) for found in seeds], ddof=1):.3f}" if len(seeds) > 1 else ""
+    return [cells[0], spread, *cells[1:]]
+
+
+def change(differences: Sequence[Difference], label: str) -> str:
+    """A difference in nDCG@10; a star where it holds."""
+    for found in differences:
+        if (found.system, found.measure) == (label, MEASURES[0]):
+            mark = " *" if found.significant else ""
+            return f"{found.change.mean:+.3f} [{found.change.low:+.3f}, {found.change.high:+.3f}]{mark}"
+    return ""
