@@ -26,12 +26,14 @@ import numpy as np
 import torch
 
 from retrolex.backbones import load_backbone, read_spec, resolve_start, save_backbone, write_spec
+from retrolex.backbones.heads import fit_head
 from retrolex.collection.samples import python_docs
 from retrolex.encoding import Encoder
 from retrolex.export.sentence_transformers import export_sentence_transformers
 from retrolex.export.source import Source
 
 LENGTH = 256
+HEAD_TEXTS = 256  # that the LM head is fitted to
 NEIGHBOURS = 10
 
 
@@ -70,10 +72,13 @@ def contenders(folder: Path) -> dict[str, Callable[[], Callable[[list[str]], Any
 
 
 def prepare(folder: Path) -> None:
-    """The same weights in every form: the packaged start, with a new LM head for the lexicon."""
+    """The same weights in every form: the packaged start, with an LM head fitted to texts of the collection, so that lexicon vectors have terms."""
     from dataclasses import replace
 
     backbone, tokenizer = load_backbone("minilm", unigrams=None)
+    sample = texts(HEAD_TEXTS)
+    words = np.concatenate(tokenizer(sample, truncation=True, max_length=LENGTH)["input_ids"])
+    fit_head(backbone, tokenizer, sample, np.bincount(words, minlength=backbone.vocabulary_size))
     spec = replace(read_spec(Path(resolve_start("minilm"))), document_length=LENGTH)
     for name in ("dense", "lexicon"):
         save_backbone(backbone, tokenizer, folder / name)
@@ -116,7 +121,7 @@ def matrix_rate(dtype: torch.dtype) -> float:
 
 
 def operations(encoder: Encoder, given: list[str]) -> float:
-    """Operations of the matrix products that the texts need, padding not counted."""
+    """Operations of the matrix products that the texts need, padding not counted (some run in 8-bit integers, faster than bfloat16)."""
     lengths = np.array([len(row) for row in encoder.tokens(given, "document")], np.float64)
     config = encoder.backbone.config
     layer = 4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size

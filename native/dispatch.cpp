@@ -43,9 +43,6 @@ constexpr int kernel_count = sizeof(kernels) / sizeof(kernels[0]);
 // One a thread, kept from call to call: its first use costs as much as a short search.
 thread_local std::unique_ptr<Scratch> scratch_of_thread;
 
-// Groups of the first block evaluated before its others, so that the threshold rises early.
-size_t primed_groups(int64_t k) { return static_cast<size_t>(std::min<int64_t>(64, std::max<int64_t>(16, k / 32))); }
-
 }  // namespace
 }  // namespace retrolex
 
@@ -73,7 +70,7 @@ int retrolex_search(const retrolex::View* view, const char* kernel_name, const i
       for (int64_t q = begin; q < end; ++q) {
         const int64_t start = query_pointers[q], out = (q - begin) * k;
         TopK<int32_t> top(static_cast<size_t>(k));
-        kernels[i].search(*view, {terms + start, weights + start, query_pointers[q + 1] - start}, *scratch_of_thread, top, primed_groups(k));
+        kernels[i].search(*view, {terms + start, weights + start, query_pointers[q + 1] - start}, *scratch_of_thread, top);
         counts[q - begin] = top.write(documents + out, scores + out);
       }
       return 0;

@@ -32,26 +32,28 @@ struct FrequentTerm {
   uint32_t weight;
 };
 
-struct GroupBound {
-  int32_t bound;
-  int32_t group;
+// What is left of a rare term's postings in the block being searched.
+template <class Impact>
+struct List {
+  const uint16_t* documents;
+  const uint16_t* end;
+  const Impact* impacts;
+  uint32_t weight;
 };
+
+// Documents summed at a time: with fewer, beginnings and ends of lists cost more; with more, misses of the nearest caches.
+constexpr int64_t kWindow = 16384;
 
 // Reused from query to query. Invariant between queries: every accumulator is zero.
 struct Scratch {
-  Scratch() : storage(kBlock + 16), bounds(kBlock / kGroup) {
-    const auto address = reinterpret_cast<uintptr_t>(storage.data());
-    accumulators = storage.data() + (64 - address % 64) % 64 / sizeof(int32_t);
-  }
-  std::vector<int32_t> storage;
-  int32_t* accumulators;  // [kBlock], on a cache line
-  std::vector<int32_t> bounds;
+  alignas(64) int32_t accumulators[kWindow] = {};
+  int32_t bounds[kWindow / kGroup];
+  std::vector<List<uint8_t>> lists;
+  std::vector<List<uint16_t>> overflows;
   std::vector<FrequentTerm> frequent;
-  std::vector<GroupBound> candidates;
 };
 
-// `primed`: how many groups of the first block are evaluated before the others.
-using Search = void(const View&, const Query&, Scratch&, TopK<int32_t>&, size_t primed);
+using Search = void(const View&, const Query&, Scratch&, TopK<int32_t>&);
 
 namespace scalar { Search search; }
 namespace avx2 { Search search; }

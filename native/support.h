@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "kernel.h"
 
@@ -44,8 +43,5 @@ struct PairPlaces {
   alignas(64) uint8_t bytes[64];
 };
 extern const PairPlaces pair_places;
-
-// Move the `count` candidates with the highest bounds to the front, best first.
-void promising_first(std::vector<GroupBound>& candidates, size_t count);
 
 }  // namespace retrolex

@@ -73,12 +73,15 @@ def synthetic(documents: int, queries: int) -> Data:
 
 
 def encoded(folder: Path, queries: int) -> Data:
-    """Vectors of a real model; documents drawn from the folder serve as queries, each cut to its 30 strongest terms."""
-    from retrolex.index.lexicon.approximate import strongest
+    """Vectors of a real model, RUN/lexicon/vectors of a finished run, and the queries of its collection, encoded by that model."""
+    from retrolex.collection import Collection
+    from retrolex.search.searcher import Searcher
 
+    run = folder.parent.parent
+    texts = list(Collection.open(run / "collection").queries.values())[:queries]
+    asked = Searcher.open(run).system("lexicon").encoder.encode(texts, "query")
     rows = sparse.vstack([impacts(sparse.csr_array(shard)) for shard in read_shards(folder)], format="csr")
-    chosen = np.random.default_rng(0).choice(rows.shape[0], min(queries, rows.shape[0]), replace=False)
-    return Data(f"{folder}, {rows.shape[0]:,} documents", rows, sparse.csr_array(strongest(sparse.csr_array(rows[chosen]), 30)))
+    return Data(f"{folder}, {rows.shape[0]:,} documents", rows, impacts(sparse.csr_array(asked)))
 
 
 def impacts(rows: sparse.csr_array) -> sparse.csr_array:

@@ -1,4 +1,4 @@
-"""Work in numbered pieces on a Ray cluster, which needs the extra ``[ray]``.
+"""Work in pieces on a Ray cluster, which needs the extra ``[ray]``.
 
 A piece is a task: when the process or the machine that works on it dies, Ray starts it again elsewhere. So a piece has to be one that
 may be done twice: one that only computes, or that writes files whole or not at all. Machines share the file system that the pieces write to.
@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from retrolex.errors import UserError
 from retrolex.progress import say
 
-Result = TypeVar("Result")
+Piece, Result = TypeVar("Piece"), TypeVar("Result")
+ENGINES = ("here", "ray")
 TRIES = 10  # how often a piece is started again after its process died
 AHEAD = 4  # pieces that are handed out, for each that can run: enough to keep slow ones from holding up the others
 
 
-def on_ray(work: Callable[[int], Result], pieces: Sequence[int]) -> Iterator[Result]:
-    """``work(piece)`` of every piece, in their order; `work` and what it returns have to be picklable.
+def on_ray(work: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+    """``work(piece)`` of every piece, in their order, like ``map``; `work`, pieces and results have to be picklable.
 
     It runs on the cluster that the environment variable ``RAY_ADDRESS`` names, else on this machine, one piece a core, or one a GPU where the cluster
     has GPUs.
@@ -48,7 +49,7 @@ def on_ray(work: Callable[[int], Result], pieces: Sequence[int]) -> Iterator[Res
         raise RuntimeError(f"Ray gave up; what is done is kept, and the same command goes on from there: {error}") from None
 
 
-def carry_out(work: Callable[[int], Result], piece: int) -> Result:
+def carry_out(work: Callable[[Piece], Result], piece: Piece) -> Result:
     """One piece of a work."""
     return work(piece)
 

@@ -55,6 +55,18 @@ def test_the_parts_put_together_are_the_model(model):
     assert backbone.vocabulary_bias.shape == (backbone.vocabulary_size,) == (90,)
 
 
+def test_hidden_states_at_places_are_those_of_all_positions(model):
+    backbone = wrap(model)
+    ids, mask = torch.randint(5, 90, (2, 7)), torch.tensor([[1] * 7, [1] * 5 + [0] * 2])
+    places = torch.tensor([0, 7, 3, 11])
+    full, some = backbone.hidden(ids, mask), backbone.hidden_at(places, ids, mask)
+    torch.testing.assert_close(some, full.flatten(0, 1)[places])
+    assert torch.equal(backbone.hidden(ids, mask), full)  # and the model is as it was
+    parameter = next(iter(model.base_model.parameters()))
+    gradients = [torch.autograd.grad(states.square().sum(), parameter)[0] for states in (some, full.flatten(0, 1)[places])]
+    torch.testing.assert_close(*gradients)
+
+
 def test_embeddings_by_id_and_by_vector_agree(model):
     backbone = wrap(model)
     ids = torch.randint(5, 90, (2, 7))

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrolex.backbones import load_backbone, read_spec, write_spec
-from retrolex.backbones.representations import lexicon
 from retrolex.encoding import Encoder
 from retrolex.encoding.encoder import PADDING, sparse
 from retrolex.encoding.shards import encode_shards, read_shards
@@ -89,31 +88,39 @@ def test_top_k_is_what_sorting_every_row_gives(seed, top_k):
     np.testing.assert_array_equal(sparse(weights, top_k).toarray(), slow.numpy())
 
 
-@given(st.lists(st.integers(1, 300), min_size=1, max_size=80))
-def test_batches_hold_every_text_once_within_the_budget_and_little_padding(lengths):
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=80), st.booleans())
+def test_batches_hold_every_text_once_within_the_budget_and_little_padding(lengths, padded):
     model = Encoder.__new__(Encoder)
-    model.token_budget, model.device = 512, torch.device("cpu")
+    model.token_budget, model.device, model.layers = 512, torch.device("cpu"), None if padded else "any"
     tokens = [[0] * length for length in lengths]
     batches = model.batches(np.argsort([-length for length in lengths], kind="stable"), tokens)
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     for batch in batches:
         inside = [lengths[i] for i in batch]
         assert inside == sorted(inside, reverse=True)
-        assert len(batch) == 1 or (max(inside) * len(batch) <= 512 and max(inside) * len(batch) - sum(inside) <= PADDING["cpu"])
+        size = max(inside) * len(batch) if padded else sum(inside)
+        assert len(batch) == 1 or (size <= 512 and (not padded or size - sum(inside) <= PADDING["cpu"]))
 
 
 def test_no_more_texts_than_agreed_have_vocabulary_wide_rows_at_a_time(tiny_model_folder, monkeypatch):
     encoder, seen = Encoder(tiny_model_folder, "lexicon"), []
     expected = encoder.encode(TEXTS)
 
-    def watched(backbone, hidden, mask):
-        seen.append(len(hidden))
-        return lexicon(backbone, hidden, mask)
+    def watched(hidden, packed):
+        seen.append(len(packed.lengths))
+        return Encoder.terms(encoder, hidden, packed)
 
-    monkeypatch.setattr("retrolex.encoding.encoder.lexicon", watched)
+    monkeypatch.setattr(encoder, "terms", watched)
     monkeypatch.setattr("retrolex.encoding.encoder.WIDE", 2)
     np.testing.assert_allclose(encoder.encode(TEXTS).toarray(), expected.toarray(), atol=1e-5)
     assert max(seen) == 2 and sum(seen) == len(TEXTS)
+
+
+def test_padded_texts_give_the_same_vectors(encoder):
+    """As on a GPU, and for families whose layers are not BERT's."""
+    packed = plain(encoder.encode(TEXTS))
+    encoder.layers = encoder.vocabulary = None
+    np.testing.assert_allclose(plain(encoder.encode(TEXTS)), packed, atol=1e-5)
 
 
 def test_shards_are_the_whole_and_a_second_call_makes_only_what_is_missing(encoder, tmp_path, monkeypatch):

@@ -49,7 +49,7 @@ def test_shares_decide_the_kinds(collection, tmp_path: Path) -> None:
 
 
 def test_labels_are_used_when_there_are_some(labelled, tmp_path: Path) -> None:
-    counts, train, held_out = made(labelled, tmp_path / "pairs")
+    counts, train, held_out = made(labelled, tmp_path / "pairs", fill=0)
     assert {pair.kind for pair in train + held_out} == {"labelled"} and counts["labelled"] == len(train)
     assert len(train) + len(held_out) == 9  # eight queries, one with two positives; grade 0 is none
     assert {pair.query for pair in train}.isdisjoint(pair.query for pair in held_out)
@@ -61,6 +61,28 @@ def test_judgments_beyond_the_count_are_listed(labelled, tmp_path: Path) -> None
     rows = [json.loads(line) for line in (tmp_path / "pairs" / SKIPPED).read_text().splitlines()]
     assert len(train) == 3 and counts["skipped"] == len(rows) == 9 - 3 - counts["held_out"]
     assert all(row["reason"] == "beyond the first 3 pairs" for row in rows)
+
+
+def test_few_labels_are_mixed_with_pseudo_queries_and_held_out_pairs_stay_labelled(labelled, tmp_path: Path) -> None:
+    alone, plain, _ = made(labelled, tmp_path / "alone", fill=0)
+    counts, train, held_out = made(labelled, tmp_path / "pairs", fill=20, shares={"cloze": 1.0, "keyphrases": 1.0})
+    assert len(train) == counts["train"] == 20 and counts["labelled"] == alone["labelled"]
+    assert train[: len(plain)] == plain and {pair.kind for pair in train[len(plain) :]} == {"cloze"}
+    assert {pair.kind for pair in held_out} == {"labelled"}
+    assert {pair.query for pair in train}.isdisjoint(pair.query for pair in held_out)
+    counts, train, _ = made(labelled, tmp_path / "few", fill=20, count=len(plain))
+    assert train == plain  # never more than were asked for
+
+
+def test_some_positives_of_a_query_are_drawn_and_the_others_listed(labelled, tmp_path: Path) -> None:
+    judged = labelled.qrels("train")
+    judged["q-bread"] = dict.fromkeys(labelled.ids, 1)
+    for seed in range(3):  # in one of them at least the query is not held out
+        counts, train, held_out = made(labelled, tmp_path / f"pairs-{seed}", positives=1, fill=0, seed=seed)
+        assert len(train) == len({pair.query for pair in train}) == 7 and len({pair.query for pair in held_out}) == 1
+        rows = [json.loads(line) for line in (tmp_path / f"pairs-{seed}" / SKIPPED).read_text().splitlines()]
+        assert len(rows) == counts["skipped"] and {row["reason"] for row in rows} <= {"beyond 1 positives of the query"}
+        assert len(train) + len(held_out) + len(rows) == sum(grade > 0 for grades in judged.values() for grade in grades.values())
 
 
 def small(tmp_path: Path, texts: list[str]) -> Collection:

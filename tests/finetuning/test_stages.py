@@ -21,6 +21,12 @@ def test_the_papers_three_stages() -> None:
     assert (first.loss, second.loss, third.loss, third.contrastive) == ("contrastive", "contrastive", "distill", 0.2)
 
 
+def test_a_teacher_that_only_filters_leaves_the_stage_as_it_is() -> None:
+    plain, filtered = stages("lexicon", {"stages": ["bm25", {"negatives": "bm25", "teacher": "t", "loss": "contrastive", "teacher_margin": 3}]})
+    assert (filtered.loss, filtered.queries, filtered.hard, filtered.depth) == (plain.loss, plain.queries, plain.hard, plain.depth)
+    assert filtered.teacher_margin == 3 and plain.teacher_margin is None
+
+
 def test_a_stage_wins_over_its_section_and_both_over_the_papers() -> None:
     one, two = stages("dense", {"hard": 3, "queries": 5, "stages": [{"hard": 4}, {}]})
     assert (one.hard, two.hard, one.queries, two.queries, two.epochs) == (4, 3, 5, 5, 3)

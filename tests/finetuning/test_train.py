@@ -16,7 +16,9 @@ from retrolex.errors import UserError
 from retrolex.finetuning.losses import flops, group_scores, info_nce, margin_mse
 from retrolex.finetuning.negatives import Negative
 from retrolex.finetuning.pairs import Pair
+from retrolex.finetuning.retriever import alike
 from retrolex.finetuning.train import FinetuneOptions, Retriever, finetune
+from retrolex.pretraining.watch import ALIKE
 
 TOPICS = ["wing", "vitamin", "file", "round", "climate", "table", "bread", "river"]
 TEXTS = {topic: f"the {topic} is what this text is about and nothing else" for topic in TOPICS}
@@ -91,6 +93,7 @@ def test_it_learns(tiny_model_folder: Path, tmp_path: Path, name: str) -> None:
     counts = run(tmp_path, tiny_model_folder, SPECS[name], options)
     rows = [json.loads(line) for line in (tmp_path / "logs/train.jsonl").read_text().splitlines()]
     assert rows[-1]["contrastive"] < 0.7 * rows[0]["contrastive"] and counts["steps"] == 40
+    assert counts.get("document_cosine", 0.0) < ALIKE < rows[0].get("document_cosine", 1.0)
     assert read_spec(tmp_path).representation == SPECS[name].representation and read_spec(tmp_path).objective == "contrastive"
     load_backbone(tmp_path)
     assert not (tmp_path / "checkpoints").exists()
@@ -101,6 +104,18 @@ def test_a_dead_or_dense_lexicon_is_said(tiny_model_folder: Path, tmp_path: Path
     options = FinetuneOptions(steps=2, queries=4, hard=1, flops=0.0, bf16=False)
     run(tmp_path, tiny_model_folder, SPECS["lexicon"], options)  # random weights: half of all logits are positive
     assert "raise flops" in capsys.readouterr().err
+
+
+def test_vectors_that_end_all_alike_are_said(tiny_model_folder: Path, tmp_path: Path, capsys) -> None:
+    run(tmp_path, tiny_model_folder, SPECS["dense"], FinetuneOptions(steps=2, queries=4, hard=1, learning_rate=1e-9, bf16=False))
+    assert "nearly the same" in capsys.readouterr().err  # random weights make all texts alike, and so small a step leaves them so
+
+
+def test_the_mean_cosine_is_a_loop_over_pairs() -> None:
+    vectors = torch.randn(5, 7, generator=torch.Generator().manual_seed(0))
+    pairs = [torch.cosine_similarity(vectors[i], vectors[j], dim=0) for i in range(5) for j in range(5) if i != j]
+    torch.testing.assert_close(alike(vectors), torch.stack(pairs).mean())
+    assert alike(vectors[:1]) == 0
 
 
 KILLED = """

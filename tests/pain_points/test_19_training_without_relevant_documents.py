@@ -18,6 +18,6 @@ def test_19_a_query_without_a_relevant_document_trains_nothing(tmp_path: Path) -
     (tmp_path / "source/queries.jsonl").write_text("".join(json.dumps({"_id": f"q{i}", "text": f"query {i}"}) + "\n" for i in range(4)))
     (tmp_path / "source/qrels/train.tsv").write_text("query-id\tcorpus-id\tscore\nq0\td0\t0\nq1\td1\t1\nq2\td2\t1\nq3\td3\t2\n")
     import_collection(tmp_path / "source", tmp_path / "collection")
-    counts = make_pairs(Collection.open(tmp_path / "collection"), tmp_path, PairOptions())
+    counts = make_pairs(Collection.open(tmp_path / "collection"), tmp_path, PairOptions(fill=0))
     made = read_pairs(tmp_path / TRAIN) + read_pairs(tmp_path / HELD_OUT)
     assert {pair.query for pair in made} == {"query 1", "query 2", "query 3"} and counts["skipped"] == 0

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-import threading
 import time
 from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.pipeline.ray_cluster import kill_one
 from tests.pipeline.small import write_collection
 
 from retrolex.artifacts import content_hash, read_manifest
@@ -25,43 +22,7 @@ pytestmark = [
     pytest.mark.timeout(600),
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds the workers' processes in /proc"),
 ]
-ray = pytest.importorskip("ray", reason="needs the extra [ray]")
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def two_workers(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *sys.path]))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR", object_store_memory=100 << 20)
-    yield
-    ray.shutdown()
-
-
-def parent_of(process: int) -> int:
-    try:
-        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def is_ours(process: int) -> bool:
-    """Whether a process descends from this one."""
-    while process > 1 and process != os.getpid():
-        process = parent_of(process)
-    return process == os.getpid()
-
-
-def workers() -> list[int]:
-    """Processes of this test's Ray that are working on a shard."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes().startswith(b"ray::carry_out") and is_ours(int(path.parent.name)):
-                found.append(int(path.parent.name))
-        except OSError:
-            continue  # it has ended meanwhile
-    return found
+pytest.importorskip("ray", reason="needs the extra [ray]")
 
 
 def slowly(calls: Path, job: Job, place: Path, out: Path, number: int) -> None:
@@ -83,17 +44,8 @@ def test_a_worker_is_killed_in_the_middle(two_workers, tiny_model_folder, tmp_pa
     job = Job(str(source), str(tiny_model_folder), tmp_path / "ray", "lexicon", size=10)
     run_job(Job(str(source), str(tiny_model_folder), tmp_path / "here", "lexicon", size=10))
     (tmp_path / "calls").mkdir()
-    killed = []
-
-    def kill_one() -> None:
-        while not killed:
-            if len(list((tmp_path / "calls").iterdir())) >= 3 and (at_work := workers()):
-                os.kill(at_work[0], signal.SIGKILL)
-                killed.append(at_work[0])
-            time.sleep(0.02)
-
     monkeypatch.setattr(encoding, "make_shard", partial(slowly, tmp_path / "calls"))
-    threading.Thread(target=kill_one, daemon=True).start()
+    killed = kill_one(lambda: len(list((tmp_path / "calls").iterdir())) >= 3)
     run_job(job, "ray")
     calls = [int(path.name.split("-")[0]) for path in (tmp_path / "calls").iterdir()]
     assert killed and set(calls) == set(range(6)) and len(calls) > 6  # one shard was begun again

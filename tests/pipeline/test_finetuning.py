@@ -10,13 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.pipeline.small import small_recipe
+from tests.pipeline.small import small_recipe, write_cross_encoder
 
 from retrolex.artifacts import content_hash, read_manifest
 from retrolex.backbones import read_spec
+from retrolex.collection import Collection
 from retrolex.errors import UserError
 from retrolex.finetuning.negatives import read_negatives
+from retrolex.finetuning.pairs import read_pairs
 from retrolex.finetuning.teach import TeachOptions
+from retrolex.finetuning.teachers import Teacher
 from retrolex.pipeline import finetuning
 from retrolex.pipeline.checks import check
 from retrolex.pipeline.command import finetune_command
@@ -123,6 +126,8 @@ def test_two_part_vectors_from_text_to_answers(tmp_path: Path, collection_folder
         ("[bm25, bm25, bm25, bm25]", "4 stages"),
         ("[{loss: distill}]", "teacher"),
         ("[{teacher: x, loss: contrastive}]", "teacher"),
+        ("[{teacher_margin: 1}]", "teacher_margin 1"),
+        ("[{teacher: x, teacher_margin: -1}]", "a margin below 0"),
         ("[{per_query: 1}]", "1 negatives a query"),
         ("[{negatives: [bm25, bm25]}]", "each once"),
         ("[{first: 9, depth: 3}]", "ranks 9 to 3"),
@@ -144,6 +149,26 @@ def test_a_margin_takes_away_what_scores_too_close_to_the_positive(tmp_path, col
     found = read_manifest(tmp_path / "run/dense/negatives-1")
     assert (found["config"]["absolute_margin"], found["config"]["relative_margin"]) == (0.5, 0.1)
     assert found["counts"]["bm25: too close to the positive"] > 0
+
+
+def test_a_teacher_takes_false_negatives_away_and_teaches_only_where_the_loss_says_so(tmp_path, collection_folder, tiny_model_folder) -> None:
+    teacher = write_cross_encoder(tiny_model_folder, tmp_path / "teacher")
+    stages = [{"teacher": str(teacher), "teacher_margin": 0.0, "loss": "contrastive"}, {"negatives": "bm25", "teacher": str(teacher)}]
+    place = collection_folder, tiny_model_folder, tmp_path / "run"
+    finetune_only(small_recipe(*place, *QUICK, "lexicon=null", f"dense.finetune.stages={json.dumps(stages)}"))
+    folder = tmp_path / "run/dense"
+    assert not (folder / "teacher-1").exists() and (folder / "teacher-2/scores.npy").exists()
+    assert [read_spec(folder / f"finetune-{number}").objective for number in (1, 2)] == ["contrastive", "distill"]
+    counts = read_manifest(folder / "negatives-1")["counts"]
+    assert 0 < counts["false negatives"] < counts["candidates"] and counts["candidates: mined"] > 0
+    pairs, found = read_pairs(tmp_path / "run/pairs/train.jsonl"), read_negatives(folder / "negatives-1/negatives.jsonl")
+    assert {len(row) for row in found} == {8}
+    texts = Collection.open(tmp_path / "run/collection")
+    scores = Teacher(teacher, tmp_path / "run/teachers").scores(pairs, found, lambda id: texts[texts.position(id)].full)
+    judged = [
+        [score for score, negative in zip(row[1:], one, strict=True) if negative.miner == "bm25"] for row, one in zip(scores, found, strict=True)
+    ]
+    assert any(judged) and all(score <= row[0] for row, one in zip(scores, judged, strict=True) for score in one)
 
 
 def test_a_miner_that_is_trained_later_is_refused(tmp_path, collection_folder, tiny_model_folder) -> None:

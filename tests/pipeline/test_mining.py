@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-import shutil
 from inspect import signature
 from pathlib import Path
 
 import pytest
+from tests.pipeline.run_folders import build_run
 from typer.testing import CliRunner
 
-from retrolex.artifacts import write_json
 from retrolex.cli.app import app
 from retrolex.cli.mine import mine
-from retrolex.collection import Collection, import_collection
-from retrolex.encoding import Encoder
 from retrolex.errors import UserError
 from retrolex.finetuning.formats import FORMATS, read_rows, resolve
 from retrolex.finetuning.pairs import Pair, write_pairs
-from retrolex.index.bm25 import BM25Index
-from retrolex.index.dense import DenseIndex
-from retrolex.index.lexicon import LexiconIndex
 from retrolex.pipeline import mining
 from retrolex.pipeline.mining_sources import open_collection, parse_spec
 from retrolex.search.searcher import Searcher
-from retrolex.search.systems import LEXICON
 
 DOCUMENTS = {
     "wing": "the wing carries the load of the aircraft",
@@ -175,6 +168,7 @@ def test_names_of_pools(text: str, expected) -> None:
         (["bm25", "bm25:10"], {}, "same name"),
         (["bm25"], {"split": "dev"}, "no judgments for the split 'dev'; there are: train"),
         (["bm25"], {"format": "csv"}, "no format"),
+        (["bm25"], {"engine": "spark"}, "no engine 'spark'"),
         (["bm25"], {"sampling": "best"}, "no way of sampling"),
         (["bm25"], {"teacher_margin": 1.0}, "no teacher scores"),
         (["bm25"], {"teacher": Path("absent.tsv")}, "absent.tsv"),
@@ -189,20 +183,9 @@ def test_mistakes_leave_nothing_behind(source: Path, tmp_path: Path, pools, chan
 
 @pytest.fixture
 def run_folder(source: Path, tmp_path: Path, tiny_model_folder: Path) -> Path:
-    """What `retrolex run` leaves behind, as far as searching needs it: three retrievers and pseudo-queries."""
-    folder = tmp_path / "run"
-    for part in ("collection", "bm25", "dense", "hybrid", "pairs"):
-        (folder / part).mkdir(parents=True)
+    """A run of three retrievers, with pseudo-queries."""
     (source / "qrels/train.tsv").rename(source / "qrels/test.tsv")
-    import_collection(source, folder / "collection")
-    collection = Collection.open(folder / "collection")
-    texts = [document.full for document in collection]
-    BM25Index.build(folder / "bm25", collection.ids, texts)
-    DenseIndex.build(folder / "dense", collection.ids, [Encoder(tiny_model_folder, "dense").encode(texts)])
-    LexiconIndex.build(folder / "lexicon" / LEXICON, collection.ids, [Encoder(tiny_model_folder, "lexicon").encode(texts)])
-    shutil.copytree(tiny_model_folder, folder / "model")
-    systems = {name: {"kind": name, "model": "model", "index": name} for name in ("bm25", "dense", "lexicon")}
-    write_json(folder / "hybrid/systems.json", {"hybrid": {"method": "rrf", "weights": dict.fromkeys(systems, 1), "reason": ""}, "systems": systems})
+    folder = build_run(source, tiny_model_folder, tmp_path / "run")
     write_pairs(
         folder / "pairs/train.jsonl", [Pair("load of the wing", "left of it", "wing", "wing", "cloze"), Pair("yeast", "x", "bread", "bread", "lead")]
     )

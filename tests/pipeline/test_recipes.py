@@ -17,6 +17,7 @@ from retrolex.pipeline.reproduce import keys_of, reproduce
 RECIPES = Path(__file__).parents[2] / "recipes"
 OVERLAYS = sorted((RECIPES / "one-gpu").glob("*.yaml"))
 WHOLE = sorted(set(RECIPES.rglob("*.yaml")) - set(OVERLAYS))
+LABELLED = sorted((RECIPES / "labelled").glob("*.yaml"))  # for two cores, and measured by benchmarks/stages.py
 SECTIONS = {"retromae": "dense", "dupmae": "dupmae", "lexmae": "lexicon"}
 STAGES = {"retromae": 2, "dupmae": 2, "lexmae": 3}
 
@@ -28,7 +29,7 @@ def test_well_formed_and_every_figure_has_a_source(path):
     systems = {"BM25", "hybrid"} | {f"{stage} {name}" for name in recipe.models for stage in ("start", "adapted")}
     assert {figure.system for figure in recipe.expected} <= systems
     assert len({(f.collection, f.split, f.system, f.measure) for f in recipe.expected}) == len(recipe.expected)
-    assert path.name in ("demo.yaml", "retromae-training.yaml") or recipe.expected
+    assert path.name in ("demo.yaml", "retromae-training.yaml") or path in LABELLED or recipe.expected
 
 
 def beneath(overlay: Path) -> Path:
@@ -51,7 +52,8 @@ def test_one_gpu_has_the_batches_of_eight(path):
 
 
 def test_every_recipe_that_trains_has_a_one_gpu_variant():
-    trained = {path for path in WHOLE if path.parent != RECIPES and any(m.finetune for m in read_recipe(path).models.values())}
+    small = {RECIPES, RECIPES / "labelled"}
+    trained = {path for path in WHOLE if path.parent not in small and any(m.finetune for m in read_recipe(path).models.values())}
     assert {beneath(path) for path in OVERLAYS} == trained
 
 
@@ -59,6 +61,17 @@ def test_beir_has_13_collections_and_lexmae_12_of_them():
     sets = {name: {figure.collection for figure in read_recipe(RECIPES / "beir" / f"{name}.yaml").expected} for name in SECTIONS}
     assert len(sets["retromae"]) == 13 and sets["dupmae"] == sets["retromae"]
     assert sets["lexmae"] == sets["retromae"] - {"beir/quora"}
+
+
+@pytest.mark.parametrize("path", LABELLED, ids=lambda path: path.stem)
+def test_labelled_recipes_have_the_papers_three_stages_and_one_budget(path):
+    for name, model in read_recipe(path).models.items():
+        stages = model.finetune.stages
+        assert [(stage.negatives, stage.loss, stage.depth) for stage in stages] == [
+            ("bm25", "contrastive", 1000), (name, "contrastive", 200), (name, "distill", 200)
+        ]  # fmt: skip
+        assert len({(stage.steps, stage.queries, stage.hard, stage.learning_rate) for stage in stages}) == 1
+        assert [stage.flops for stage in stages] == [0.002, 0.008, 0.008] and not model.guard
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from retrolex.pretraining.decoders import DecoderLayer
 from retrolex.pretraining.fast import attend, make_fast
 
 
@@ -43,3 +44,11 @@ def test_every_family_computes_the_same_with_it(backbone, maker):
         narrow = backbone.hidden(batch["input_ids"], batch["attention_mask"])
     assert narrow.dtype == torch.bfloat16
     assert (narrow[real] - before[real]).norm() < 0.05 * before[real].norm()
+
+
+def test_a_decoder_layer_at_places_is_the_whole_one_there(backbone):
+    torch.manual_seed(0)
+    layer = DecoderLayer(backbone.decoder_sizes).eval()
+    stream, visible = torch.randn(2, 5, backbone.hidden_size), torch.tensor([[[True] * 5], [[True] * 3 + [False] * 2]])
+    places = torch.tensor([1, 2, 6])
+    torch.testing.assert_close(layer(stream, stream, visible, places), layer(stream, stream, visible).flatten(0, 1)[places])

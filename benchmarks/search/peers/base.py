@@ -20,13 +20,16 @@ class Engine:
     Attributes:
         name: as printed.
         bytes: size of the index.
+        most: the largest k.
+        facts: seconds and memory of building, bytes a document; for the table.
     """
 
     name = ""
     bytes = 0
+    most = 2**31
 
     def __init__(self, data: Data, folder: Path):
-        self.data = data
+        self.data, self.facts = data, {}
 
     def search(self, number: int, k: int) -> np.ndarray:
         """Documents of a query, best first."""
@@ -37,6 +40,11 @@ class Engine:
         started = process_time()
         found = self.search(number, k)
         return found, process_time() - started
+
+    def turn(self, count: int, k: int) -> tuple[list[np.ndarray], np.ndarray]:
+        """The first `count` queries one by one: documents, and seconds of processor time [count]."""
+        found = [self.timed(number, k) for number in range(count)]
+        return [documents for documents, _ in found], np.array([seconds for _, seconds in found])
 
     def rate(self, k: int, threads: int) -> float:
         """Queries a second by the clock."""

@@ -39,6 +39,11 @@ class Backbone(nn.Module):
         return self.embeddings.position_embeddings.weight[:length]
 
     @property
+    def after_attention(self) -> nn.Module | None:
+        """The module of the last layer, called with attended and residual stream, from which on positions are computed apart; None: no such."""
+        return None
+
+    @property
     def decoder_sizes(self) -> dict[str, Any]:
         """Sizes of one BERT-like layer that fits this encoder."""
         config = self.model.config
@@ -88,6 +93,17 @@ class Backbone(nn.Module):
     def hidden(self, input_ids: Tensor | None, attention_mask: Tensor, inputs_embeds: Tensor | None = None) -> Tensor:
         """Last hidden states [B, L, H] of token ids [B, L], or of word embeddings [B, L, H] looked up before; no logits are computed."""
         return self.model.base_model(input_ids=input_ids, inputs_embeds=inputs_embeds, attention_mask=attention_mask).last_hidden_state
+
+    def hidden_at(self, places: Tensor, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Last hidden states [N, H] at flat positions [N] of token ids [B, L]; where the family allows it, the last layer computes no others."""
+        module = self.after_attention
+        if module is None:
+            return self.hidden(input_ids, attention_mask).flatten(0, 1).index_select(0, places)
+        hook = module.register_forward_pre_hook(lambda _, streams: tuple(stream.flatten(0, 1).index_select(0, places) for stream in streams))
+        try:
+            return self.hidden(input_ids, attention_mask)
+        finally:
+            hook.remove()
 
     def embed(self, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None) -> Tensor:
         """The model's own embedding layer [B, L, H]: word, position and type, LayerNorm, dropout."""

@@ -16,6 +16,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 ROWS = 512  # rows of logits held at a time: enough for full matrix-product speed, 31 MB in bfloat16 at V = 30,522
+WORDS = 8192  # rows of the weight's gradient that are computed at a time
 COLUMNS = 512  # positions whose logits `max_logits` holds at a time
 
 
@@ -74,13 +75,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
         with torch.autocast(hidden.device.type, enabled=False):
             loss, *gradients = _loss_and_gradients(hidden.to(dtype), weight.to(dtype), bias.to(dtype), labels, wanted)
         if wanted:
-            ctx.save_for_backward(*(gradient.to(tensor.dtype) for gradient, tensor in zip(gradients, (hidden, weight, bias), strict=True)))
+            ctx.save_for_backward(*(gradient.to(dtype) for gradient in gradients))  # as narrow as a linear layer's would be
+            ctx.dtypes = hidden.dtype, weight.dtype, bias.dtype
         return loss
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = ctx.saved_tensors
+        gradients = [gradient.to(dtype) for gradient, dtype in zip(ctx.saved_tensors, ctx.dtypes, strict=True)]
         if upstream.device.type != "cpu" or upstream.item() != 1.0:  # on a CPU a needless pass over [V, H] is worth avoiding
             gradients = [gradient * upstream.to(gradient.dtype) for gradient in gradients]
         return *gradients, None, None, None
@@ -96,7 +98,6 @@ def _loss_and_gradients(hidden: Tensor, weight: Tensor, bias: Tensor, labels: Te
         hidden_gradient = torch.empty_like(hidden)
         weight_gradient = torch.zeros(weight.shape, dtype=total, device=weight.device)
         bias_gradient = torch.zeros(bias.shape, dtype=total, device=weight.device)
-        product = torch.empty_like(weight)
         ones = torch.full((1, size), 1.0, dtype=hidden.dtype, device=hidden.device)
     for start in range(0, count, size):
         rows, targets = hidden[start : start + size], labels[start : start + size, None]
@@ -111,30 +112,25 @@ def _loss_and_gradients(hidden: Tensor, weight: Tensor, bias: Tensor, labels: Te
             losses[lost] = torch.logsumexp(logits, -1) - logits.gather(1, targets[lost]).squeeze(1)
         loss += losses.sum()
         if wanted:
-            scores.scatter_(1, targets, (chosen - 1).to(scores.dtype)[:, None])  # d loss / d logits = probabilities - one-hot
+            places = torch.arange(len(rows), device=hidden.device) * weight.shape[0] + targets.squeeze(1)
+            scores.view(-1).index_copy_(0, places, (chosen - 1).to(scores.dtype))  # d loss / d logits = probabilities - one-hot
             torch.mm(scores, weight, out=hidden_gradient[start : start + size])
-            torch.mm(scores.t(), rows, out=product)
-            _add(weight_gradient, product)
+            for words in range(0, weight.shape[0], WORDS):  # each part is added while it is in the cache
+                weight_gradient[words : words + WORDS] += torch.mm(scores[:, words : words + WORDS].t(), rows).to(total)
             bias_gradient += torch.mm(ones[:, : len(rows)], scores).squeeze(0)
     if not wanted:
         return (loss / count,)
     return loss / count, hidden_gradient.div_(count), weight_gradient.div_(count), bias_gradient.div_(count)
 
 
-def _add(total: Tensor, part: Tensor, rows: int = 2048) -> None:
-    """total += part, in pieces that fit a cache; adding tensors of two dtypes directly is four times slower."""
-    for start in range(0, len(total), rows):
-        total[start : start + rows] += part[start : start + rows].to(total.dtype)
-
-
 class _MaxProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, mask: Tensor, weight: Tensor, dtype: torch.dtype, wanted: bool) -> Tensor:
         with torch.autocast(hidden.device.type, enabled=False):
-            narrow, matrix = hidden.to(dtype), weight.to(dtype)
-            peaks, places = _peaks(narrow, mask, matrix, wanted)
+            narrow = hidden.to(dtype)
+            peaks, places = _peaks(narrow, mask, weight.to(dtype), wanted)
         if wanted:
-            ctx.save_for_backward(narrow, matrix, places)
+            ctx.save_for_backward(narrow, weight, places)  # the weight as it is, which takes no memory
             ctx.dtypes = hidden.dtype, weight.dtype
         return peaks
 
@@ -143,7 +139,7 @@ class _MaxProduct(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         hidden, weight, places = ctx.saved_tensors
         with torch.autocast(hidden.device.type, enabled=False):
-            hidden_gradient, weight_gradient = _route(upstream, hidden, weight, places)
+            hidden_gradient, weight_gradient = _route(upstream, hidden, weight.to(hidden.dtype), places)
         return hidden_gradient.to(ctx.dtypes[0]), None, weight_gradient.to(ctx.dtypes[1]), None, None
 
 

@@ -20,3 +20,7 @@ class Roberta(Backbone):
         # The family numbers positions from the padding id upwards.
         first = self.embeddings.padding_idx + 1
         return self.embeddings.position_embeddings.weight[first : first + length]
+
+    @property
+    def after_attention(self) -> nn.Module:
+        return self.model.base_model.encoder.layer[-1].attention.output

@@ -29,8 +29,9 @@ def mine(
     teacher_margin: Annotated[Optional[float], typer.Option(help="A negative's teacher score lies so much lower.", show_default=False)] = None,  # noqa: UP045
     language: Annotated[str, typer.Option(help="Of the BM25 index, where one has to be made.")] = "english",
     seed: Annotated[int, typer.Option(help="Of the sample.")] = 42,
+    engine: Annotated[str, typer.Option(help="`here`, or `ray`: on the cluster RAY_ADDRESS names, else on this machine's cores.")] = "here",
 ) -> None:
-    """Mine hard negatives from any mix of retrievers, and write training rows for any toolkit."""
+    """Mine hard negatives from any mix of retrievers, and write training rows for any toolkit; killed, the same command goes on where it was."""
     from retrolex.finetuning.mined import MiningOptions
     from retrolex.pipeline.mining import run_job
     from retrolex.pipeline.mining_sources import Job
@@ -38,4 +39,4 @@ def mine(
     options = MiningOptions(
         per_query, seed=seed, sampling=sampling, absolute_margin=absolute_margin, relative_margin=relative_margin, teacher_margin=teacher_margin
     )
-    run_job(Job(source, tuple(pool), output, format, split, pairs, teacher, language, options))
+    run_job(Job(source, tuple(pool), output, format, split, pairs, teacher, language, options, engine))

@@ -1,4 +1,7 @@
-"""Text to vectors: length-sorted batches under a token budget, one forward pass, no logits of [batch, length, vocabulary]."""
+"""Text to vectors: length-sorted batches under a token budget, one forward pass, no logits of [batch, length, vocabulary].
+
+On a CPU the texts of a batch lie one after another without padding (`retrolex.encoding.packed`), on a GPU they are padded.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,16 @@ import torch
 
 from retrolex.backbones import Spec, load_backbone, read_spec, resolve_start
 from retrolex.backbones.precision import bf16_pays, device
-from retrolex.backbones.representations import lexicon, pool, text_mask
+from retrolex.backbones.representations import lexicon
+from retrolex.encoding.packed import Packed, PackedLayers
+from retrolex.encoding.vocabulary import Vocabulary
 from retrolex.errors import UserError
 from retrolex.tokens.framing import Framing
 
 Kind = Literal["document", "query"]
 REPRESENTATIONS = ("dense", "lexicon")
 BUDGETS = {"cpu": 4096, "cuda": 32768}  # tokens a batch; on a CPU more are no faster, and cost memory
-PADDING = {"cpu": 128, "cuda": 2048}  # padding a batch: as many tokens as the start of another batch costs (measured on a CPU, assumed for a GPU)
+PADDING = {"cpu": 128, "cuda": 2048}  # where texts are padded, padding a batch: as many tokens as the start of another costs (assumed for a GPU)
 WIDE = 64  # texts whose vocabulary-wide rows are held at a time: 8 MB at V = 30,522
 
 
@@ -32,7 +37,7 @@ class Encoder:
         representation: ``dense`` or ``lexicon``; what the folder says by default.
         spec: how vectors are made, in place of what the folder says.
         top_k: keep the K largest weights of a lexicon *document* (LexMAE, appendix D); None keeps all.
-        token_budget: tokens a batch, padding included; what suits the device by default.
+        token_budget: tokens a batch, with padding where there is any; what suits the device by default.
 
     Raises:
         UserError: the model makes another kind of vectors.
@@ -58,6 +63,8 @@ class Encoder:
         self.device = device()
         self.top_k, self.token_budget = top_k, token_budget or BUDGETS[self.device.type]
         self.backbone.to(self.device, torch.bfloat16 if bf16_pays() else torch.float32)
+        self.layers = PackedLayers(self.backbone) if PackedLayers.suits(self.backbone) else None
+        self.vocabulary = Vocabulary(self.backbone) if self.representation != "dense" and self.device.type == "cpu" else None
         self.special_ids = torch.tensor(sorted(set(self.tokenizer.all_special_ids) - {self.tokenizer.mask_token_id}), device=self.device)
 
     @property
@@ -103,41 +110,49 @@ class Encoder:
         return offsets[start][0], offsets[stop - 1][1]
 
     def batches(self, order: np.ndarray, tokens: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Consecutive runs of `order` (longest first), each within the token budget once padded; a new one begins where padding would cost more."""
+        """Consecutive runs of `order` (longest first), each within the token budget; padded ones end where more padding costs more than a new one."""
         batches: list[list[int]] = []
-        longest = padding = 0
+        padded, longest, held, padding = self.layers is None, 0, 0, 0
         for i in order.tolist():
-            missing = longest - len(tokens[i])
-            if batches and (len(batches[-1]) + 1) * longest <= self.token_budget and padding + missing <= PADDING[self.device.type]:
-                batches[-1].append(i)
-                padding += missing
-            else:
-                batches.append([i])
-                longest, padding = len(tokens[i]), 0
+            length = len(tokens[i])
+            taken = longest if padded else length
+            if not batches or held + taken > self.token_budget or (padded and padding + longest - length > PADDING[self.device.type]):
+                batches.append([])
+                longest, taken, held, padding = length, length, 0, 0
+            batches[-1].append(i)
+            held += taken
+            padding += longest - length
         return batches
 
     @torch.inference_mode()
     def forward(self, rows: Sequence[Sequence[int]], kind: Kind) -> np.ndarray | sp.csr_array:
         """Vectors of one batch of token rows, the longest first."""
-        ids = torch.full((len(rows), len(rows[0])), self.tokenizer.pad_token_id, dtype=torch.long)
-        attention = torch.zeros_like(ids)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)] = torch.tensor(row)
-            attention[i, : len(row)] = 1
-        ids, attention = ids.to(self.device), attention.to(self.device)
-        hidden = self.backbone.hidden(ids, attention)
+        packed = Packed.of(rows, self.device)
+        hidden = self.hidden(packed)
         if self.representation == "dense":
-            vectors = pool(hidden, attention, self.spec.pooling)
+            vectors = packed.pool(hidden, self.spec.pooling)
             if self.spec.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=-1)
-            return vectors.float().cpu().numpy()
-        parts = zip(*(tensor.split(WIDE) for tensor in (hidden, ids, attention)), strict=True)
-        return sp.vstack([self.weigh(*part, kind) for part in parts], format="csr")
+            return vectors.cpu().numpy()
+        return sp.vstack([self.weigh(hidden[inside], part, kind) for part, inside in packed.groups(WIDE)], format="csr")
 
-    def weigh(self, hidden: torch.Tensor, ids: torch.Tensor, attention: torch.Tensor, kind: Kind) -> sp.csr_array:
-        """Sparse vectors of a few texts, of hidden states [B, L, H]."""
-        weights = lexicon(self.backbone, hidden, text_mask(ids, attention, self.special_ids)).float()
-        return sparse(weights, self.top_k if kind == "document" else None)
+    def hidden(self, packed: Packed) -> torch.Tensor:
+        """Last hidden states [N, H]."""
+        if self.layers is not None:
+            return self.layers(packed)
+        attention = packed.attention()
+        return self.backbone.hidden(packed.padded(packed.ids, self.tokenizer.pad_token_id), attention)[attention.bool()]
+
+    def weigh(self, hidden: torch.Tensor, packed: Packed, kind: Kind) -> sp.csr_array:
+        """Sparse vectors of a few texts, of hidden states [N, H]."""
+        return sparse(self.terms(hidden, packed), self.top_k if kind == "document" else None)
+
+    def terms(self, hidden: torch.Tensor, packed: Packed) -> torch.Tensor:
+        """Lexicon weights [B, V] in float32."""
+        mask = (packed.ids.unsqueeze(-1) != self.special_ids).all(-1)  # special tokens are no text; [MASK] is
+        if self.vocabulary is not None:
+            return self.vocabulary.weights(hidden, mask, packed.lengths)
+        return lexicon(self.backbone, packed.padded(hidden), packed.padded(mask)).float()
 
 
 def sparse(weights: torch.Tensor, top_k: int | None = None) -> sp.csr_array:

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 import torch
 
 from retrolex.backbones import resolve_start
-from retrolex.backbones.representations import lexicon, pool, text_mask
 from retrolex.backbones.two_part import TERMS, joined, read_projection
 from retrolex.encoding.encoder import Encoder, Kind
+from retrolex.encoding.packed import Packed
 
 TWO_PART = "dupmae"  # the representation's name
 
@@ -36,12 +36,11 @@ class TwoPartEncoder(Encoder):
         """Components of a vector: those of the dense part, and V."""
         return self.projection.out_features + self.backbone.vocabulary_size
 
-    def weigh(self, hidden: torch.Tensor, ids: torch.Tensor, attention: torch.Tensor, kind: Kind) -> sp.csr_array:
-        """Vectors of a few texts, of hidden states [B, L, H]."""
-        sentence = self.projection(pool(hidden, attention, self.spec.pooling).to(self.projection.weight.dtype))
-        weights = lexicon(self.backbone, hidden, text_mask(ids, attention, self.special_ids))
+    def weigh(self, hidden: torch.Tensor, packed: Packed, kind: Kind) -> sp.csr_array:
+        """Vectors of a few texts, of hidden states [N, H]."""
+        sentence = self.projection(packed.pool(hidden, self.spec.pooling).to(self.projection.weight.dtype))
         terms = (self.top_k or TERMS) if kind == "document" else None
-        return sp.csr_array(joined(sentence, weights, terms).cpu().numpy())
+        return sp.csr_array(joined(sentence, self.terms(hidden, packed), terms).cpu().numpy())
 
 
 def open_encoder(start: str | Path, representation: str, **options: Any) -> Encoder:

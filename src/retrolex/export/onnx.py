@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from retrolex.backbones import Backbone, Spec, load_backbone, write_spec
 from retrolex.backbones.representations import pool, text_mask
+from retrolex.backbones.tokenizer_files import save_tokenizer
 from retrolex.errors import UserError
 from retrolex.export.card import model_card
 from retrolex.export.source import Source
@@ -120,5 +121,5 @@ def write_graph(source: Source, folder: Path) -> None:
     names = {"input_names": ["input_ids", "attention_mask"], "output_names": ["vectors"]}
     with quiet():
         torch.onnx.export(graph, (ids, torch.ones_like(ids)), folder / FILE, **names, dynamic_shapes=(axes, axes), external_data=False, verbose=False)
-    tokenizer.save_pretrained(folder)
+    save_tokenizer(tokenizer, folder)
     write_spec(folder, source.spec)

@@ -158,9 +158,8 @@ class _Miner:
 
 def _searched(pairs: Sequence[Pair], pools: Sequence[Pool]) -> Iterator[tuple[Pair, list[tuple[Pool, Hits | None]]]]:
     """Every pair with its hits, searched block by block."""
-    for start in range(0, len(pairs), BLOCK):
-        block = pairs[start : start + BLOCK]
-        hits = [pool.hits(block) for pool in pools]
+    blocks = [pairs[start : start + BLOCK] for start in range(0, len(pairs), BLOCK)]
+    for block, *hits in zip(blocks, *(pool.hits(blocks) for pool in pools), strict=True):
         for place, pair in enumerate(block):
             yield pair, [(pool, found[place]) for pool, found in zip(pools, hits, strict=True)]
 

@@ -72,7 +72,9 @@ class StageOptions(FinetuneOptions):
         per_query: negatives kept for a pair, from which every pass samples `hard`; None: four times `hard`, beside a teacher `hard`.
         absolute_margin, relative_margin: a negative scores at least so much, or such a share of the positive's score, below the positive by the
             same miner (`mined.MiningOptions`); None: no such filter.
-        teacher: the cross-encoder whose scores are learned: a folder or a hub name.
+        teacher: a cross-encoder, a folder or a hub name: its scores are learned, and with the loss ``contrastive`` it only chooses negatives.
+        teacher_margin: a negative's score by the teacher lies at least so much below the positive's, in the teacher's own units before any
+            sigmoid; twice as many candidates as are kept are scored for it. None: no such filter.
     """
 
     negatives: Miners | tuple[Miners, ...] = "bm25"
@@ -82,6 +84,7 @@ class StageOptions(FinetuneOptions):
     absolute_margin: float | None = None
     relative_margin: float | None = None
     teacher: str | None = None
+    teacher_margin: float | None = None
 
     @property
     def miners(self) -> tuple[str, ...]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
 
 from retrolex.finetuning.pairs import Pair
 from retrolex.finetuning.ranked import Ranked
@@ -34,33 +32,32 @@ class Pool(Protocol):
         """The worst rank that is sampled."""
         ...
 
-    def hits(self, pairs: Sequence[Pair]) -> list[Hits | None]:
-        """Positions and scores of each pair's query, best first; a position below 0 is a document that is not in the
-        collection; None for a query that was never searched."""
+    def hits(self, blocks: Iterable[Sequence[Pair]]) -> Iterator[list[Hits | None]]:
+        """For each block of pairs, positions and scores of each pair's query, best first; a position below 0 is a document that is not in
+        the collection; None for a query that was never searched."""
         ...
+
+
+def queries_of(pairs: Sequence[Pair]) -> list[str]:
+    """The texts of the pairs' queries; one that several pairs ask is there once."""
+    return list(dict.fromkeys(pair.query for pair in pairs))
 
 
 @dataclass(frozen=True)
 class SearchPool:
-    """An index, asked as the negatives are needed.
-
-    Attributes:
-        positions: from the index's positions to the collection's, int64; None where they are the same.
-    """
+    """An index of the collection itself, asked as the negatives are needed."""
 
     name: str
     search: Search
     first: int = 1
     depth: int = 100
-    positions: np.ndarray | None = None
 
-    def hits(self, pairs: Sequence[Pair]) -> list[Hits | None]:
-        """See `Pool`; a text that several pairs ask is searched once."""
-        places = {text: place for place, text in enumerate(dict.fromkeys(pair.query for pair in pairs))}
-        found = self.search(list(places), self.depth)
-        if self.positions is not None:
-            found = [(self.positions[positions], scores) for positions, scores in found]
-        return [found[places[pair.query]] for pair in pairs]
+    def hits(self, blocks: Iterable[Sequence[Pair]]) -> Iterator[list[Hits | None]]:
+        """See `Pool`."""
+        for pairs in blocks:
+            texts = queries_of(pairs)
+            found = dict(zip(texts, self.search(texts, self.depth), strict=True))
+            yield [found[pair.query] for pair in pairs]
 
 
 @dataclass(frozen=True)
@@ -72,9 +69,10 @@ class RunPool:
     first: int = 1
     depth: int = 100
 
-    def hits(self, pairs: Sequence[Pair]) -> list[Hits | None]:
+    def hits(self, blocks: Iterable[Sequence[Pair]]) -> Iterator[list[Hits | None]]:
         """See `Pool`."""
-        return [self._hits(pair.query_id) if pair.query_id in self.ranked else None for pair in pairs]
+        for pairs in blocks:
+            yield [self._hits(pair.query_id) if pair.query_id in self.ranked else None for pair in pairs]
 
     def _hits(self, query: str) -> Hits:
         positions, scores = self.ranked[query]

@@ -6,8 +6,10 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,8 @@ class PairOptions:
 
     Attributes:
         count: training pairs at most.
+        positives: labelled pairs of one query at most, drawn at random; None: all of its relevant documents.
+        fill: where labels give fewer training pairs than so many, pseudo-queries make up the difference.
         shares: how often each kind of pseudo-query is tried first; ``keyphrases`` needs a lexicon model.
         round_trip: keep a pseudo-query only if a retriever finds its document again among so many; None keeps all.
         held_out, held_out_limit: share and largest number of documents (of queries, where there are labels) kept for
@@ -42,6 +46,8 @@ class PairOptions:
     """
 
     count: int = 20_000
+    positives: int | None = None
+    fill: int = 1000
     shares: dict[str, float] = field(default_factory=lambda: {"title": 0.4, "lead": 0.3, "cloze": 0.3})
     round_trip: int | None = None
     held_out: float = 0.05
@@ -55,7 +61,9 @@ def make_pairs(
     """Write ``train.jsonl``, ``held_out.jsonl`` and ``skipped.jsonl`` (what gave no pair, and why) into `folder`.
 
     The judgments of the split ``train`` are used when there are any; else every document is cut into a pseudo-query and
-    the rest of it. No document (with labels: no query) is in both files, and neither is a text that two documents share.
+    the rest of it. Few labels are mixed with pseudo-queries, while the held-out pairs stay labelled.
+
+    No document (with labels: no query) is in both files, and neither is a text that two documents share.
 
     Args:
         weigh: a lexicon model's weights of a text, for the kind ``keyphrases``.
@@ -68,14 +76,26 @@ def make_pairs(
         UserError: not a single training pair came of it, or no pair to choose between models by; an option without what it needs.
     """
     finders: Counter[str] = Counter()
-    made = _labelled(collection, options) if LABELS in collection.splits else _pseudo(collection, options, weigh, searches or {}, finders)
     pairs: dict[str, list[Pair]] = {TRAIN: [], HELD_OUT: []}
     skipped: list[dict[str, str]] = []
-    for name, pair in made:
-        if isinstance(pair, Pair):
-            pairs[name].append(pair)
-        else:
-            skipped.append(pair)
+
+    def add(made: Iterator[tuple[str, Pair | dict[str, str]]]) -> None:
+        for name, pair in made:
+            if isinstance(pair, Pair):
+                pairs[name].append(pair)
+            else:
+                skipped.append(pair)
+
+    if LABELS in collection.splits:
+        add(_labelled(collection, options))
+        lacking = min(options.fill, options.count) - len(pairs[TRAIN])
+        if pairs[TRAIN] and pairs[HELD_OUT] and lacking > 0:
+            asked = {pair.query for pair in pairs[HELD_OUT]}
+            beside = replace(options, count=lacking, held_out_limit=0, shares=_possible(options, weigh))
+            cut = _pseudo(collection, beside, weigh, searches or {}, finders)
+            add((name, pair) for name, pair in cut if not (isinstance(pair, Pair) and pair.query in asked))
+    else:
+        add(_pseudo(collection, options, weigh, searches or {}, finders))
     if not pairs[TRAIN] or not pairs[HELD_OUT]:
         reason = "the train judgments name no document here" if LABELS in collection.splits else "no document is long enough to cut a query from"
         if pairs[TRAIN] or pairs[HELD_OUT]:
@@ -135,6 +155,11 @@ def _pseudo(
                 yield TRAIN, {"document": ids[position], "reason": "too short to cut a query from"}
 
 
+def _possible(options: PairOptions, weigh: Weigh | None) -> dict[str, float]:
+    """The shares without that of keyphrases where nothing weighs words: beside labels it is no reason to stop."""
+    return {kind: share for kind, share in options.shares.items() if kind != KEYPHRASES or weigh is not None}
+
+
 def _kinds(options: PairOptions, weigh: Weigh | None) -> dict[str, Kind]:
     """The kinds of pseudo-queries that can be made here.
 
@@ -167,17 +192,28 @@ def _cut(
 
 
 def _labelled(collection: Collection, options: PairOptions) -> Iterator[tuple[str, Pair | dict[str, str]]]:
-    """One pair for every relevant judgment, the queries in random order."""
+    """One pair for every relevant judgment, or for so many a query as the options say, the queries in random order."""
     first, qrels = originals(collection), collection.qrels(LABELS)
     queries = list(qrels)
     random.Random(f"{options.seed}:queries").shuffle(queries)
     usable = [query for query in queries if query in collection.queries and any(grade > 0 and id in collection for id, grade in qrels[query].items())]
     held, made = set(usable[: max(0, _held_out(len(usable), options))]), 0
-    for query, pair in judged_pairs(collection, LABELS, first, queries):
-        if isinstance(pair, Pair) and query not in held and made == options.count:
-            pair = {"query": query, "document": pair.document, "reason": f"beyond the first {options.count} pairs"}
-        made += isinstance(pair, Pair) and query not in held
-        yield (HELD_OUT if isinstance(pair, Pair) and query in held else TRAIN), pair
+    for query, group in groupby(judged_pairs(collection, LABELS, first, queries), key=itemgetter(0)):
+        found = [pair for _, pair in group]
+        yield from ((TRAIN, missing) for missing in found if not isinstance(missing, Pair))
+        pairs = [pair for pair in found if isinstance(pair, Pair)]
+        limit = len(pairs) if options.positives is None or query in held else min(options.positives, len(pairs))
+        drawn = set(random.Random(f"{options.seed}:positives:{query}").sample(range(len(pairs)), limit))
+        for place, pair in enumerate(pairs):
+            if query in held:
+                yield HELD_OUT, pair
+            elif place not in drawn:
+                yield TRAIN, {"query": query, "document": pair.document, "reason": f"beyond {options.positives} positives of the query"}
+            elif made == options.count:
+                yield TRAIN, {"query": query, "document": pair.document, "reason": f"beyond the first {options.count} pairs"}
+            else:
+                made += 1
+                yield TRAIN, pair
 
 
 def _held_out(total: int, options: PairOptions) -> int:

@@ -111,7 +111,7 @@ class Retriever(nn.Module):
             if options.loss in TEACHERS:
                 loss = losses[options.loss] + options.contrastive * loss
             if self.spec.representation == "dense":
-                return {"loss": loss, **losses}
+                return {"loss": loss, **losses, "document_cosine": alike(torch.cat([document for _, document in vectors]).detach())}
             queries, documents = ([self._terms(part) for part in side] for side in (queries, documents))
             sparsity = {"document_flops": flops(*documents), "query_flops": flops(*queries)}
             loss = loss + ramp * options.flops * (sparsity["document_flops"] + options.query_flops * sparsity["query_flops"])
@@ -121,3 +121,9 @@ class Retriever(nn.Module):
     def _terms(self, vectors: Tensor) -> Tensor:
         """The lexicon part of vectors."""
         return vectors if self.projection is None else vectors[:, self.projection.out_features :]
+
+
+def alike(vectors: Tensor) -> Tensor:
+    """Mean cosine of all pairs of different rows of [n, D]; 1: all are the same; 0 where there is one row."""
+    count = len(vectors)
+    return (normalize(vectors, dim=-1).sum(0).square().sum() - count) / max(1, count * (count - 1))

@@ -41,15 +41,16 @@ def papers(number: int, said: Mapping[str, Any], retriever: str) -> dict[str, An
 
     Args:
         number: from 0.
-        said: what was stated for it: a teacher makes it a distillation.
+        said: what was stated for it: a teacher makes it a distillation, unless a loss is stated too.
     """
     negatives = said.get("negatives", retriever if number else "bm25")
-    taught = said.get("teacher") is not None or said.get("loss") in TEACHERS
+    loss = said.get("loss") or ("contrastive" if said.get("teacher") is None else "distill")
+    taught = loss in TEACHERS
     return {
         **ALWAYS,
         "negatives": negatives,
         "depth": 1000 if negatives in ("bm25", ["bm25"], ("bm25",)) else 200,
-        "loss": "distill" if taught else "contrastive",
+        "loss": loss,
         "queries": 16 if taught else 24,
         "hard": 23 if taught else 15,
         "flops": 0.008 if number else 0.002,
@@ -73,14 +74,15 @@ def check_stages(stages: tuple[StageOptions, ...], where: str) -> None:
         raise UserError(f"{len(stages)} stages, expected up to {MOST}", where=where, mend="leave some out")
     for number, options in enumerate(stages):
         place = f"{where}.{number}"
-        if (options.loss in TEACHERS) != (options.teacher is not None):
-            what = f"the loss {options.loss!r} with the teacher {options.teacher!r}"
-            raise UserError(what, where=place, mend=f"name a teacher (a cross-encoder) and one of the losses {', '.join(TEACHERS)}, or neither")
+        if (options.loss in TEACHERS or options.teacher_margin is not None) != (options.teacher is not None):
+            what = f"the loss {options.loss!r} with the teacher {options.teacher!r} and the teacher_margin {options.teacher_margin}"
+            mend = f"name a teacher (a cross-encoder) with a teacher_margin or one of the losses {', '.join(TEACHERS)}, or leave out all of them"
+            raise UserError(what, where=place, mend=mend)
         if not options.miners or len(set(options.miners)) < len(options.miners):
             raise UserError(f"negatives from {list(options.miners)}", where=place, mend="name one miner or more, each once")
         if not 1 <= options.first <= options.depth:
             raise UserError(f"ranks {options.first} to {options.depth}", where=place, mend="give a first rank of 1 or more and a depth not above it")
-        if any(margin is not None and margin < 0 for margin in (options.absolute_margin, options.relative_margin)):
+        if any(margin is not None and margin < 0 for margin in (options.absolute_margin, options.relative_margin, options.teacher_margin)):
             raise UserError("a margin below 0 takes the best negatives for positives", where=place, mend="give a margin of 0 or more")
         if kept(options) < options.hard:
             raise UserError(

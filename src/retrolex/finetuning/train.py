@@ -23,6 +23,7 @@ from retrolex.finetuning.options import FinetuneOptions
 from retrolex.finetuning.pairs import Pair
 from retrolex.finetuning.retriever import TEACHERS, Retriever
 from retrolex.pretraining.fast import make_fast
+from retrolex.pretraining.watch import ALIKE
 from retrolex.progress import say
 from retrolex.training import Schedule, clear_checkpoints, fit, set_dropout
 
@@ -94,7 +95,7 @@ def finetune(
     counts = fit(model, numbered, _schedule(options, steps, joint), folder, f"fine-tuning ({spec.representation})")
     for parameter in unused:
         parameter.requires_grad_(True)
-    _check_terms(counts, backbone.vocabulary_size)
+    _check_vectors(counts, backbone.vocabulary_size)
     if adapters is not None:
         merge_adapters(backbone, adapters)
     if rank == 0:
@@ -146,8 +147,10 @@ def _unused(backbone: Backbone) -> list[nn.Parameter]:
     return [parameter for parameter in (*dense.parameters(), *norm.parameters(), backbone.vocabulary_bias) if parameter is not None]
 
 
-def _check_terms(counts: dict[str, float], vocabulary: int) -> None:
-    """Say so when a lexicon ended dead (no terms) or dense (hardly a zero): both search badly, and neither shows in the loss."""
+def _check_vectors(counts: dict[str, float], vocabulary: int) -> None:
+    """Say so when vectors ended all alike, or a lexicon dead (no terms) or dense (hardly a zero): all search badly, and none shows in the loss."""
+    if counts.get("document_cosine", 0.0) > ALIKE:
+        say(f"Warning: the documents' vectors are nearly the same (mean cosine {counts['document_cosine']:.4f}); lower the learning rate")
     terms = counts.get("document_terms", 1.0)
     if terms < 1:
         say("Warning: the documents have no lexicon terms left; lower flops, or pre-train longer before fine-tuning")

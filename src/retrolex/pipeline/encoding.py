@@ -12,7 +12,7 @@ from typing import Any
 from retrolex.artifacts import Stage
 from retrolex.backbones import Spec, read_spec, resolve_start
 from retrolex.backbones.spec import positions
-from retrolex.cluster import connect, on_ray
+from retrolex.cluster import ENGINES, connect, on_ray
 from retrolex.encoding import Encoder
 from retrolex.encoding.encoder import REPRESENTATIONS, Kind
 from retrolex.encoding.ids import write_shard_ids
@@ -23,7 +23,6 @@ from retrolex.pipeline.processes import leads, processes, rank, rendezvous
 from retrolex.pipeline.stages import execute, start_identity
 from retrolex.progress import track
 
-ENGINES = ("here", "ray")
 KINDS = ("document", "query")
 
 

@@ -19,10 +19,13 @@ from retrolex.encoding.documents import encode_documents
 from retrolex.encoding.shards import encode_shards, read_shards
 from retrolex.encoding.two_part import TWO_PART, open_encoder
 from retrolex.errors import UserError
+from retrolex.finetuning.false_negatives import SPARE, without_false_negatives
+from retrolex.finetuning.mined import line_of
 from retrolex.finetuning.negatives import NEGATIVES, MiningOptions, mine_pools, read_negatives
 from retrolex.finetuning.options import FinetuneOptions, StageOptions
 from retrolex.finetuning.pairs import TRAIN, originals, read_pairs
 from retrolex.finetuning.pools import Search, SearchPool
+from retrolex.finetuning.retriever import TEACHERS
 from retrolex.finetuning.stages import kept
 from retrolex.finetuning.teachers import Teacher
 from retrolex.finetuning.train import finetune
@@ -67,7 +70,7 @@ def train_model(retriever: Retriever, start: Path, pairs: Path, miners: Mapping[
     for number, stage in enumerate(options.stages, 1):
         own = Miner(retriever.name, model, retriever.spec())
         negatives = mine_stage(retriever, number, stage, pairs, {**miners, retriever.name: own})
-        scores = score_stage(retriever, number, stage, pairs, negatives) if stage.teacher else None
+        scores = score_stage(retriever, number, stage, pairs, negatives) if stage.loss in TEACHERS else None
         model = train_stage(retriever, f"finetune-{number}", stage, start, pairs, negatives, scores)
     return model
 
@@ -100,16 +103,16 @@ def cached_documents(retriever: Retriever, tokenizer: Any) -> Callable[[str], Se
 
 
 def mine_stage(retriever: Retriever, number: int, options: StageOptions, pairs: Path, miners: Mapping[str, Miner]) -> Path:
-    """``negatives-N/``: what BM25 or a model ranks high, of which nothing answers the query.
+    """``negatives-N/``: what BM25 or a model ranks high, of which nothing answers the query, nor seems to by the teacher where it is asked.
 
     Raises:
         UserError: the model to mine with is none of this run.
     """
     folder, collection = retriever.folder / f"negatives-{number}", retriever.collection
     inputs = {"pairs": pairs, "collection": retriever.run / "collection"}
-    mining = MiningOptions(
-        per_query=kept(options), seed=options.seed, absolute_margin=options.absolute_margin, relative_margin=options.relative_margin
-    )
+    asked = options.teacher_margin is not None
+    margins = {"absolute_margin": options.absolute_margin, "relative_margin": options.relative_margin}
+    mining = MiningOptions(per_query=kept(options) * (SPARE if asked else 1), seed=options.seed, **margins)
     config = {**asdict(mining), "first": options.first, "depth": options.depth, "miners": {}}
     for name in options.miners:
         if name == BM25:
@@ -121,6 +124,7 @@ def mine_stage(retriever: Retriever, number: int, options: StageOptions, pairs: 
             what, where = f"no model {name!r} to mine with", f"{retriever.name}.finetune.stages.{number - 1}"
             raise UserError(what, where=where, mend=f"choose among {', '.join([BM25, *miners])}; others are trained later, or not at all")
     config["order"] = list(options.miners)
+    config |= {"teacher": start_identity(options.teacher), "teacher margin": options.teacher_margin} if asked else {}
 
     def work(out: Path) -> dict[str, Any]:
         pools = []
@@ -128,7 +132,17 @@ def mine_stage(retriever: Retriever, number: int, options: StageOptions, pairs: 
             search = BM25Index.open(retriever.run / BM25).search if name == BM25 else model_search(retriever, miners[name], out / f"{name}{MADE}")
             pools.append(SearchPool(name, search, options.first, options.depth))
         first = originals(collection)
-        counts = mine_pools(read_pairs(pairs / TRAIN), pools, collection.ids, first, out, mining, known=answers(collection, first))
+        data, known = read_pairs(pairs / TRAIN), answers(collection, first)
+        place = out / f"candidates{MADE}" if asked else out
+        place.mkdir(exist_ok=True)
+        counts = mine_pools(data, pools, collection.ids, first, place, mining, known=known)
+        if asked:
+            found = read_negatives(place / NEGATIVES)
+            scores = Teacher(options.teacher, retriever.run / CACHE).scores(data, found, retriever.text)
+            limits = options.teacher_margin, kept(options)
+            chosen, filtered = without_false_negatives(data, found, scores, *limits, collection.ids, first, known, options.seed)
+            (out / NEGATIVES).write_text("".join(map(line_of, chosen)), encoding="utf-8", newline="\n")
+            counts = filtered | {f"candidates: {name}": count for name, count in counts.items() if name != "pairs"}
         for made in out.glob(f"*{MADE}"):
             shutil.rmtree(made)
         return counts

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from retrolex.artifacts import Stage, key_of, read_manifest, sha256, write_json
+from retrolex.cluster import ENGINES, connect
 from retrolex.collection import Collection
 from retrolex.errors import UserError
 from retrolex.finetuning.formats import format_of, mined_rows, write_rows
@@ -22,11 +23,14 @@ from retrolex.finetuning.pools import RunPool
 from retrolex.finetuning.ranked import Ranked
 from retrolex.index.run_rows import run_rows
 from retrolex.pipeline.mining_sources import Job, documents_of, open_collection, open_pairs, open_pool, parse_spec, positions_of, rejects_of, state_of
+from retrolex.pipeline.mining_systems import opened
 from retrolex.progress import say, track
 
 
 def run_job(job: Job) -> dict[str, int]:
-    """Mine, write `job.output`, and beside it what was counted (``.manifest.json``); a killed job goes on where it was.
+    """Mine, write `job.output`, and beside it what was counted (``.manifest.json``); a killed job goes on where it was, on whatever engine.
+
+    On Ray, retrievers are asked by the cluster, a block of queries at a time; run files are read here, and negatives chosen here, in order.
 
     A format that only names documents or queries gets them in files of their own: Tevatron's corpus (``.corpus.jsonl``), and the
     queries of ids-only formats (``.queries.tsv``).
@@ -38,6 +42,10 @@ def run_job(job: Job) -> dict[str, int]:
     check_target(job.output, job.format)
     if job.options.sampling not in ("random", "top"):
         raise UserError(f"no way of sampling is called {job.options.sampling!r}", mend="choose random or top")
+    if job.engine not in ENGINES:
+        raise UserError(f"no engine {job.engine!r}", where="--engine", mend=f"choose one of: {', '.join(ENGINES)}")
+    if job.engine == "ray":
+        connect()
     work = job.output.with_name(f"{job.output.name}.mining")
     work.mkdir(exist_ok=True)
     try:
@@ -59,6 +67,8 @@ def run_job(job: Job) -> dict[str, int]:
     except UserError:
         shutil.rmtree(work, ignore_errors=True)
         raise
+    finally:
+        opened.cache_clear()
     config = {"source": job.source, "pools": list(job.pools), "split": job.split, "format": job.format, **asdict(job.options)}
     write_json(job.output.with_name(f"{job.output.name}.manifest.json"), {"config": config, "counts": counts, "skipped": skipped, "rejects": rejects})
     shutil.rmtree(work)

@@ -19,14 +19,13 @@ from retrolex.collection.importing import import_collection
 from retrolex.errors import UserError
 from retrolex.finetuning.mined import MiningOptions
 from retrolex.finetuning.pairs import TRAIN, Pair, judged_pairs, pseudo_id, read_pairs
-from retrolex.finetuning.pools import Pool, RunPool, Search, SearchPool
-from retrolex.finetuning.ranked import ABSENT, Ranked
-from retrolex.index.base import Hits
+from retrolex.finetuning.pools import Pool, RunPool
+from retrolex.finetuning.ranked import Ranked
 from retrolex.index.bm25 import BM25Index
 from retrolex.index.run_rows import run_rows
+from retrolex.pipeline.mining_systems import SystemPool
 from retrolex.progress import track
 from retrolex.search.searcher import SYSTEMS, Searcher
-from retrolex.search.systems import BM25System, System
 
 BM25 = "bm25"
 DEPTHS = {BM25: 1000}  # ranks that are sampled where nothing is said: LexMAE, appendix A
@@ -45,6 +44,7 @@ class Job:
         split, pairs: what to mine for: a split's judgments, or a file of pairs.
         teacher: a file of query id, document id and score.
         language: of a BM25 index that has to be made.
+        engine: what asks the retrievers: ``here`` or ``ray``.
     """
 
     source: str
@@ -56,6 +56,7 @@ class Job:
     teacher: Path | None
     language: str
     options: MiningOptions
+    engine: str = "here"
 
 
 def open_collection(source: str, work: Path) -> Collection:
@@ -115,38 +116,22 @@ def open_pool(job: Job, collection: Collection, pairs: list[Pair], work: Path, n
     Raises:
         UserError: it is none of those.
     """
-    path = Path(name)
+    path, position = Path(name), positions_of(collection)
     if (Path(job.source) / SYSTEMS).exists() and name in (searcher := Searcher.open(job.source)).described:
-        return SearchPool(name, by_id(searcher.system(name), collection), first, depth)
+        return SystemPool(name, searcher.folder, searcher.described[name], position, first, depth, job.engine)
     if name == BM25:
-        return SearchPool(name, by_id(_bm25(job, collection, work), collection), first, depth)
+        _bm25(job, collection, work)
+        return SystemPool(name, work, {"kind": BM25, "index": BM25}, position, first, depth, job.engine)
     if path.is_file():
         label = path.name.removesuffix(".gz").rsplit(".", 1)[0]
         rows = track(run_rows(path), f"Reading {path}")
         wanted = {pair.query_id for pair in pairs}
-        return RunPool(label, Ranked.write(work / f"{key_of(name)[:8]}.hits", rows, positions_of(collection), wanted, depth), first, depth)
+        return RunPool(label, Ranked.write(work / f"{key_of(name)[:8]}.hits", rows, position, wanted, depth), first, depth)
     if (path.parent / SYSTEMS).exists():
         searcher = Searcher.open(path.parent)
         if path.name in searcher.described:
-            return SearchPool(name, by_id(searcher.system(path.name), collection), first, depth)
+            return SystemPool(name, searcher.folder, searcher.described[path.name], position, first, depth, job.engine)
     raise UserError(f"no pool {name!r}: neither a retriever of this run nor a run file", mend="name bm25, a run file, or RUN-FOLDER/RETRIEVER")
-
-
-def by_id(system: System, collection: Collection) -> Search:
-    """A system of whatever collection as a search of positions in this one."""
-    position = positions_of(collection)
-
-    def search(texts: list[str], depth: int) -> list[Hits]:
-        run = system.search({str(number): text for number, text in enumerate(texts)}, depth)
-        return [_hits(run.get(str(number), []), position) for number in range(len(texts))]
-
-    return search
-
-
-def _hits(hits: list[tuple[str, float]], position: Callable[[str], int | None]) -> Hits:
-    places = (position(id) for id, _ in hits)
-    positions = np.fromiter((ABSENT if place is None else place for place in places), np.int64, len(hits))
-    return positions, np.fromiter((score for _, score in hits), np.float32, len(hits))
 
 
 def positions_of(collection: Collection) -> Callable[[str], int | None]:
@@ -154,13 +139,12 @@ def positions_of(collection: Collection) -> Callable[[str], int | None]:
     return lambda id: collection.position(id) if id in collection else None
 
 
-def _bm25(job: Job, collection: Collection, work: Path) -> BM25System:
+def _bm25(job: Job, collection: Collection, work: Path) -> None:
     def build(out: Path) -> dict[str, Any]:
         texts = track((document.full for document in collection), "Indexing (BM25)", len(collection))
         return {"documents": len(BM25Index.build(out, collection.ids, texts, job.language))}
 
     Stage(BM25, work / BM25, config={"language": job.language, "documents": documents_of(collection)}).run(build)
-    return BM25System(work / BM25)
 
 
 def documents_of(collection: Collection) -> str:

@@ -38,8 +38,18 @@ class DecoderLayer(nn.Module):
                 nn.init.normal_(module.weight, std=sizes["initializer_range"])
                 nn.init.zeros_(module.bias)
 
-    def forward(self, query: Tensor, context: Tensor, visible: Tensor) -> Tensor:
-        """Both streams [B, L, H]; visible: bool, [B, 1, L] or [B, L, L] (row looks at column). Returns [B, L, H]."""
+    def forward(self, query: Tensor, context: Tensor, visible: Tensor, places: Tensor | None = None) -> Tensor:
+        """One layer.
+
+        Args:
+            query, context: both streams [B, L, H].
+            visible: bool, [B, 1, L] or [B, L, L] (row looks at column).
+            places: the flat positions [N] that are wanted, for the last layer of a stack: all that comes after the attention, three
+                quarters of a layer's products, is left out at the others.
+
+        Returns:
+            [B, L, H], or [N, H] where `places` are given.
+        """
         batch, length, width = query.shape
         split = (batch, -1, self.heads, width // self.heads)
         queries = self.query(query).view(split).transpose(1, 2)
@@ -48,6 +58,8 @@ class DecoderLayer(nn.Module):
         dropout = self.attention_dropout if self.training else 0.0
         attended = attend(queries, keys, values, visible[:, None], dropout)
         attended = attended.transpose(1, 2).reshape(batch, length, width)
+        if places is not None:
+            attended, query = (stream.flatten(0, 1).index_select(0, places) for stream in (attended, query))
         hidden = self.attention_norm(self.dropout(self.output(attended)) + query)
         return self.norm(self.dropout(self.contract(self.activation(self.expand(hidden)))) + hidden)
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from retrolex.backbones import Backbone
 from retrolex.backbones.fused import max_logits
-from retrolex.pretraining.losses import share_of_mean, whole
+from retrolex.pretraining.losses import labelled, share_of_mean, whole
 from retrolex.pretraining.retromae import RetroMAE
 from retrolex.tokens.masks import IGNORED
 
@@ -41,8 +41,8 @@ class DupMAE(RetroMAE):
         """Losses as RetroMAE's, with ``bow``; and ``terms``, the pooled logits mu [B, V]."""
         hidden, sentence = self.encode(batch)
         transformed = self.backbone.transform(hidden)
-        encoder = self.predict(hidden, batch, "encoder_labels")
-        decoder = self.predict(self.decode(sentence, batch), batch, "decoder_labels")
+        encoder = self.predict(*labelled(hidden, batch["encoder_labels"]), batch, "encoder_labels")
+        decoder = self.predict(*labelled(self.decode(sentence, batch), batch["decoder_labels"]), batch, "decoder_labels")
         terms = max_logits(transformed, self.pooled_positions(batch), self.backbone.vocabulary_weight, self.backbone.vocabulary_bias)
         bow = self.bag_of_words(terms, batch)
         loss = encoder + decoder + self.bow_weight * bow

@@ -41,7 +41,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None, dr
     if visible is not None:
         if visible.dtype == torch.bool:
             visible = torch.zeros(visible.shape, dtype=scores.dtype).masked_fill_(~visible, torch.finfo(scores.dtype).min)
-        scores = scores + visible.to(scores.dtype)
+        scores += visible.to(scores.dtype)
     weights = torch.softmax(scores, dim=-1)
     return torch.matmul(F.dropout(weights, dropout) if dropout else weights, value)
 

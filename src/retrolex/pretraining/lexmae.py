@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from retrolex.backbones import Backbone
 from retrolex.backbones.fused import max_logits
 from retrolex.pretraining.decoders import DecoderLayer, Head, Places, with_sentence
-from retrolex.pretraining.losses import labelled, vocabulary_loss, whole
+from retrolex.pretraining.losses import labelled, labelled_places, vocabulary_loss, whole
 from retrolex.tokens.masks import DecoderMask
 
 
@@ -69,9 +69,11 @@ class LexMAE(nn.Module):
         squeezed = self.squeeze(hidden, transformed, batch["text_mask"])
         stream = self.places.embed(self.backbone, batch["decoder_input_ids"])
         stream = stream if squeezed is None else with_sentence(squeezed, stream)
-        for layer in self.decoder:
-            stream = layer(stream, stream, batch["attention_mask"].bool()[:, None])
-        rows, labels = labelled(stream, batch["decoder_labels"])
+        attended = batch["attention_mask"].bool()[:, None]
+        for layer in self.decoder[:-1]:
+            stream = layer(stream, stream, attended)
+        places, labels = labelled_places(batch["decoder_labels"])
+        rows = self.decoder[-1](stream, stream, attended, places)
         head = self.decoder_head or self.backbone
         decoder = vocabulary_loss(head.transform(rows), labels, weight, head.vocabulary_bias, whole(batch, "decoder_labels"))
         losses = {"loss": encoder + decoder, "encoder": encoder, "decoder": decoder}

@@ -38,10 +38,16 @@ def wholes(batches: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {f"{name}_whole": torch.tensor([len(batches), count]) for name, count in counts.items()}
 
 
+def labelled_places(labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Flat positions [N] that have a label in [B, L], and their labels [N]."""
+    places = labels.flatten().ne(IGNORED).nonzero().squeeze(1)
+    return places, labels.flatten().index_select(0, places)
+
+
 def labelled(hidden: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     """Rows [N, H] of hidden states [B, L, H] at positions with a label, and their labels [N]."""
-    places = labels.flatten().ne(IGNORED).nonzero().squeeze(1)
-    return hidden.flatten(0, 1).index_select(0, places), labels.flatten().index_select(0, places)
+    places, chosen = labelled_places(labels)
+    return hidden.flatten(0, 1).index_select(0, places), chosen
 
 
 def vocabulary_loss(transformed: Tensor, labels: Tensor, weight: Tensor, bias: Tensor, step: Whole | None = None) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from retrolex.backbones import Backbone
-from retrolex.pretraining.losses import labelled, vocabulary_loss, whole
+from retrolex.pretraining.losses import labelled_places, vocabulary_loss, whole
 
 
 class MLM(nn.Module):
@@ -20,7 +20,8 @@ class MLM(nn.Module):
     def forward(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         """Losses of a batch: ``loss`` and, the same, ``encoder``."""
         backbone = self.backbone
-        rows, labels = labelled(backbone.hidden(batch["encoder_input_ids"], batch["attention_mask"]), batch["encoder_labels"])
+        places, labels = labelled_places(batch["encoder_labels"])
+        rows = backbone.hidden_at(places, batch["encoder_input_ids"], batch["attention_mask"])
         step = whole(batch, "encoder_labels")
         loss = vocabulary_loss(backbone.transform(rows), labels, backbone.vocabulary_weight, backbone.vocabulary_bias, step)
         return {"loss": loss, "encoder": loss}

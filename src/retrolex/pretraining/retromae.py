@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+import torch
 from torch import Tensor, nn
 
 from retrolex.backbones import Backbone
 from retrolex.backbones.representations import pool
 from retrolex.pretraining.decoders import DecoderLayer, Places, with_sentence
-from retrolex.pretraining.losses import labelled, vocabulary_loss, whole
+from retrolex.pretraining.losses import labelled, labelled_places, vocabulary_loss, whole
 
 
 class RetroMAE(nn.Module):
@@ -57,15 +58,26 @@ class RetroMAE(nn.Module):
 
     def forward(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         """Losses of a batch: ``loss``, ``encoder``, ``decoder``; and ``sentence``, the vectors h [B, H]."""
-        hidden, sentence = self.encode(batch)
-        encoder = self.predict(hidden, batch, "encoder_labels")
-        decoder = self.predict(self.decode(sentence, batch), batch, "decoder_labels")
+        rows, labels, sentence = self.encode_labelled(batch)
+        encoder = self.predict(rows, labels, batch, "encoder_labels")
+        decoder = self.predict(*labelled(self.decode(sentence, batch), batch["decoder_labels"]), batch, "decoder_labels")
         return {"loss": encoder + decoder, "encoder": encoder, "decoder": decoder, "sentence": sentence}
 
     def encode(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Hidden states [B, L, H] of the masked text, and h [B, H]."""
         hidden = self.backbone.hidden(batch["encoder_input_ids"], batch["attention_mask"])
         return hidden, pool(hidden, batch["attention_mask"], self.pooling)
+
+    def encode_labelled(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """Hidden states [N, H] at the labelled positions, their labels [N], and h [B, H]."""
+        if self.pooling != "cls":
+            hidden, sentence = self.encode(batch)
+            return *labelled(hidden, batch["encoder_labels"]), sentence
+        places, labels = labelled_places(batch["encoder_labels"])
+        texts, length = batch["encoder_input_ids"].shape
+        first = torch.arange(texts, device=places.device) * length
+        hidden = self.backbone.hidden_at(torch.cat([first, places]), batch["encoder_input_ids"], batch["attention_mask"])
+        return hidden[texts:], labels, hidden[:texts].float()
 
     def decode(self, sentence: Tensor, batch: dict[str, Tensor]) -> Tensor:
         """The decoder's output [B, L, H]."""
@@ -80,8 +92,7 @@ class RetroMAE(nn.Module):
             query = self.places.embed(self.backbone, inputs_embeds=sentence[:, None].expand(-1, length, -1))
         return self.decoder(query, context, batch["decoder_visible"].bool())
 
-    def predict(self, hidden: Tensor, batch: dict[str, Tensor], labels: str) -> Tensor:
-        """Mean cross-entropy at the labelled positions, by the backbone's LM head; `labels` is the batch's field."""
-        rows, wanted = labelled(hidden, batch[labels])
-        backbone, step = self.backbone, whole(batch, labels)
-        return vocabulary_loss(backbone.transform(rows), wanted, backbone.vocabulary_weight, backbone.vocabulary_bias, step)
+    def predict(self, rows: Tensor, labels: Tensor, batch: dict[str, Tensor], name: str) -> Tensor:
+        """Mean cross-entropy of hidden states [N, H] at labels [N] of the batch's field `name`, by the backbone's LM head."""
+        backbone = self.backbone
+        return vocabulary_loss(backbone.transform(rows), labels, backbone.vocabulary_weight, backbone.vocabulary_bias, whole(batch, name))

@@ -19,6 +19,7 @@ from retrolex.backbones.precision import bf16_pays
 from retrolex.errors import UserError
 from retrolex.pretraining.batches import BatchMaker, Masking, Plan
 from retrolex.pretraining.fast import make_fast
+from retrolex.pretraining.keeping import NAME, Keeper, weight_of
 from retrolex.pretraining.live import Live
 from retrolex.pretraining.losses import wholes
 from retrolex.pretraining.objectives import OBJECTIVES, build
@@ -38,7 +39,8 @@ class PretrainConfig:
 
     Attributes:
         objective: a key of `OBJECTIVES`.
-        options: keyword arguments of the objective's class, such as ``{"decoding": "basic"}``.
+        options: keyword arguments of the objective's class, such as ``{"decoding": "basic"}``; and ``keep_start``, the weight of staying
+            with the start's in-batch similarities (`keeping`), for a start that was tuned for retrieval; 0 when not given.
         encoder_rate, decoder_rate, replacement: masking; None: as in the objective's paper.
         tokens_per_batch: padding included, of each process.
         accumulate: batches a step, one after the other. Losses are averages over all of them, as if they were one.
@@ -108,11 +110,13 @@ def pretrain(
     """
     torch.manual_seed(config.seed)  # the decoder starts from random weights
     spec = spec or Spec()
-    objective = build(config.objective, backbone, spec, config.options)
+    weight = weight_of(config.options)
+    objective = build(config.objective, backbone, spec, {name: value for name, value in config.options.items() if name != NAME})
     if decoder is not None:
         load_decoder(objective, decoder)
     set_dropout(objective, config.dropout)
     make_fast(backbone)
+    keeper = Keeper(backbone, spec, weight) if weight else None
 
     vocabulary = Vocabulary.of(tokenizer)
     if tokens.description["vocabulary"] != vocabulary.size:
@@ -153,7 +157,7 @@ def pretrain(
     label = f"pre-training ({config.objective})"
     view = Live(label, lambda step: int(plan.lengths[plan.batch(step)].sum()))
     try:
-        counts = fit(Step(objective), batch, schedule, folder, label, [watch] if watch else [], view)
+        counts = fit(Step(objective, keeper), batch, schedule, folder, label, [watch] if watch else [], view)
     finally:
         view.close()
     result = {**counts, "chunks": len(chunks.start), "chunks_held_out": len(testing), "tokens": int(chunks.lengths[training].sum())}
@@ -168,12 +172,15 @@ def pretrain(
 class Step(nn.Module):
     """An objective as the training loop calls it: a batch's fields by name in, scalar losses out, averaged over processes."""
 
-    def __init__(self, objective: nn.Module):
+    def __init__(self, objective: nn.Module, keeper: Keeper | None = None):
         super().__init__()
-        self.objective = objective
+        self.objective, self.keeper = objective, keeper
 
     def forward(self, **batch: Tensor) -> dict[str, Tensor]:
         losses = {name: value for name, value in self.objective(batch).items() if value.ndim == 0}
+        if self.keeper is not None:
+            losses["keep"] = self.keeper(self.objective.backbone, batch)
+            losses["loss"] = losses["loss"] + self.keeper.weight * losses["keep"]
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             means = torch.stack([value.detach().float() for value in losses.values()])
             torch.distributed.all_reduce(means)

@@ -44,6 +44,29 @@ def test_with_short_documents_nothing_is_missed(tmp_path):
         index.search(queries, 101)
 
 
+def test_kernel_and_numpy_score_alike(tmp_path):
+    rng = np.random.default_rng(2)
+    exact = LexiconIndex.build(tmp_path / "exact", names(400), random_rows(rng, 400, 90, levels=np.arange(1, 3_000)), "round")
+    index = ApproximateLexiconIndex.build(tmp_path / "approximate", exact)
+    plain = ApproximateLexiconIndex.open(tmp_path / "approximate", LexiconIndex.open(tmp_path / "exact", "numpy"))
+    queries = random_rows(rng, 10, 90, levels=np.arange(1, 300))
+    for one, other in zip(index.search(queries, 20), plain.search(queries, 20), strict=True):
+        assert one[0].tolist() == other[0].tolist() and one[1].tolist() == other[1].tolist()
+    assert index.search(queries[:0], 20) == []
+
+
+def test_an_altered_forward_index_is_refused(tmp_path):
+    rng = np.random.default_rng(3)
+    exact = LexiconIndex.build(tmp_path / "exact", names(50), random_rows(rng, 50, 20, levels=np.arange(1, 300)))
+    folder = tmp_path / "approximate"
+    ApproximateLexiconIndex.build(folder, exact)
+    pointers = np.load(folder / "pointers.npy")
+    for altered in (pointers[:-1], pointers + 1, pointers[::-1].copy(), pointers.astype("<i4")):
+        np.save(folder / "pointers.npy", altered)
+        with pytest.raises(UserError, match="damaged"):
+            ApproximateLexiconIndex.open(folder, exact)
+
+
 def test_strongest():
     rows = sparse.csr_array(np.array([[3, 1, 3, 2], [0, 0, 0, 5]]))
     assert strongest(rows, 2).toarray().tolist() == [[3, 0, 3, 0], [0, 0, 0, 5]]

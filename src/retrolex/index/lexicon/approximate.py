@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import sparse
 from retrolex.artifacts import write_json
 from retrolex.errors import UserError
 from retrolex.index.base import Hits, Named
-from retrolex.index.lexicon import storage
+from retrolex.index.lexicon import native, storage
 from retrolex.index.lexicon.build import build_from_impacts
 from retrolex.index.lexicon.index import LexiconIndex
 from retrolex.progress import say
@@ -40,7 +41,12 @@ class ApproximateLexiconIndex(Named):
     def __init__(self, folder: Path, exact: LexiconIndex, measured: float = 0.0):
         self.folder, self.exact, self.measured = folder, exact, measured
         self._candidates = LexiconIndex.open(folder / CANDIDATE_INDEX, exact.kernel)
-        self._pointers, self._terms, self._impacts = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("pointers", "terms", "impacts"))
+        self._forward = [np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in ("pointers", "terms", "impacts")]
+        self._pointers, self._terms, self._impacts = self._forward
+        sound = [array.dtype.str for array in self._forward] == ["<i8", "<u4", "<u2"] and len(self._pointers) == len(exact) + 1
+        sound = sound and self._pointers[0] == 0 and self._pointers[-1] == len(self._terms) == len(self._impacts)
+        if not sound or (np.diff(self._pointers) < 0).any():
+            raise ValueError("the forward index is inconsistent")
 
     @classmethod
     def build(cls, folder: Path, exact: LexiconIndex) -> ApproximateLexiconIndex:
@@ -107,15 +113,13 @@ class ApproximateLexiconIndex(Named):
         """
         if k > MOST:
             raise UserError(f"k={k}: approximate search gives up to {MOST} hits", mend="search exactly for more")
-        if queries.shape[1] > self.exact.terms:
-            queries = queries[:, : self.exact.terms]
-        pointers, terms, weights = self.exact.prepare(queries)
-        shape = (queries.shape[0], self.exact.terms)
-        whole = sparse.csr_array((weights, terms, pointers), shape=shape)
-        short = strongest(whole, QUERY_TERMS)
-        proposed = self._candidates.search_impacts(
-            short.indptr.astype(np.int64), short.indices.astype(np.int32), short.data, max(LEAST_CANDIDATES, CANDIDATES * k), threads
-        )
+        return self.search_impacts(*self.exact.prepare(queries), k, threads)
+
+    def search_impacts(self, pointers: np.ndarray, terms: np.ndarray, weights: np.ndarray, k: int, threads: int = 1) -> list[Hits]:
+        """The same for queries that `LexiconIndex.prepare` gave."""
+        kept = np.concatenate([pointers[:0], *(_strongest_terms(weights, *span) for span in pairwise(pointers))])
+        short = np.searchsorted(kept, pointers)
+        proposed = self._candidates.search_impacts(short, terms[kept], weights[kept], max(LEAST_CANDIDATES, CANDIDATES * k), threads)
         table = np.zeros(self.exact.terms, np.int64)
         found = []
         for row, (positions, _) in enumerate(proposed):
@@ -131,6 +135,8 @@ class ApproximateLexiconIndex(Named):
         """Exact scores of documents, for a query laid out as one weight a term."""
         if not len(positions):
             return np.zeros(0, np.int64)
+        if self.exact.kernel != native.NUMPY:
+            return native.rescore(self._forward, table, positions)
         begins, ends = self._pointers[positions], self._pointers[positions + 1]
         lengths = ends - begins
         starts = np.cumsum(lengths) - lengths
@@ -154,6 +160,11 @@ class ApproximateLexiconIndex(Named):
         impacts = np.concatenate([self._impacts[span] for span in sample]) if sample else np.zeros(0)
         queries = strongest(sparse.csr_array((impacts.astype(np.int32), terms, indptr), shape=(len(rows), self.exact.terms)), SAMPLE_TERMS)
         return self.recall(sparse.csr_array(queries.astype(np.float32) / np.float32(100)))
+
+
+def _strongest_terms(weights: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Places, ascending, of a query's strongest terms, the earlier one first among equals."""
+    return begin + np.sort(np.argsort(-weights[begin:end], kind="stable")[:QUERY_TERMS])
 
 
 def strongest(rows: sparse.csr_array, count: int) -> sparse.csr_array:

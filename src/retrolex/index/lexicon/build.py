@@ -19,7 +19,7 @@ from retrolex.index.lexicon import storage
 from retrolex.index.lexicon.storage import BLOCK, GROUP, NONE, PADDING
 from retrolex.index.lexicon.weights import Weights, impacts
 
-FREQUENT_SHARE = 0.1  # of a block's documents: from about here on, a bit and a byte beat three bytes a posting, and bounds skip many of them
+FREQUENT_SHARE = 0.07  # of a block's documents: from about here on, a bit and a byte beat three bytes a posting, and bounds skip many of them
 
 
 def build(folder: Path, ids: list[str], vectors: sparse.csr_array | Iterable[sparse.csr_array], weights: Weights) -> None:

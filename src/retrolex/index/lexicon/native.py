@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def library() -> ctypes.CDLL | None:
             found = ctypes.CDLL(str(path))
             found.retrolex_view_bytes.restype = ctypes.c_int64
             found.retrolex_kernel_name.restype = ctypes.c_char_p
+            found.retrolex_rescore.restype = None  # not in a library compiled from an older source, which is refused so
             if found.retrolex_view_bytes() == ctypes.sizeof(View):
                 return found
         except (OSError, AttributeError):
@@ -110,3 +112,17 @@ def search(view: View, kernel: str, pointers: np.ndarray, terms: np.ndarray, wei
         raise MemoryError("the lexicon index's kernel ran out of memory") if status == -2 else RuntimeError(f"kernel {kernel} does not run here")
     wide = scores.astype(np.int64, copy=False) if scores.dtype == np.int32 else scores
     return [(positions[row, :count], wide[row, :count]) for row, count in enumerate(counts.tolist())]
+
+
+def rescore(forward: Sequence[np.ndarray], weights: np.ndarray, documents: np.ndarray) -> np.ndarray:
+    """Exact scores (int64) of a few documents.
+
+    Args:
+        forward: pointers (int64), terms (uint32) and impacts (uint16) of all documents, contiguous.
+        weights: int64 [terms], the query's weight of every term.
+        documents: int64, positions.
+    """
+    scores = np.empty(len(documents), np.int64)
+    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (*forward, weights, documents, scores)]
+    library().retrolex_rescore(*arrays[:4], ctypes.c_int64(len(weights)), arrays[4], ctypes.c_int64(len(documents)), arrays[5])
+    return scores
