@@ -168,6 +168,7 @@ def test_a_damaged_or_partial_checkpoint_is_refused(tiny_model_folder, tmp_path)
         path.unlink()
     decoder = copy("decoder") / "config.json"
     decoder.write_text('{"model_type": "gpt2", "n_layer": 2, "n_head": 2, "n_embd": 32}', encoding="utf-8")
-    for name, words in {"cut": "cannot load", "partial": "are missing", "wide": "cannot load", "wordless": "tokenizer of", "decoder": "GPT2"}.items():
+    wordless = "tokenizer of|cannot load"  # transformers 5 makes a tokenizer without words, 4.57 none
+    for name, words in {"cut": "cannot load", "partial": "are missing", "wide": "cannot load", "wordless": wordless, "decoder": "GPT2"}.items():
         with pytest.raises(UserError, match=words):
             load_backbone(tmp_path / name)

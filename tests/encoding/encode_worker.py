@@ -1,4 +1,4 @@
-"""`retrolex encode` in a process of its own, on one thread and in float32, so that two of them can be compared byte by byte.
+"""`retrolex encode` in a process of its own, on one thread, so that two of them can be compared byte by byte.
 
 Usage: python -m tests.encoding.encode_worker [--die N FOLDER] ARGUMENTS OF THE VERB. With --die, a fork does the work first and kills itself
 (SIGKILL) while it writes its N-th file, when half of it is written; what it left in FOLDER is printed as JSON, and the work done again.
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from retrolex.cli import main as cli
-from retrolex.encoding import encoder, shards
+from retrolex.encoding import shards
 from retrolex.pipeline import encoding  # noqa: F401 (imported once, before the fork)
 
 
@@ -36,7 +36,6 @@ def die_while_writing(number: int) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)
-    encoder.bf16_pays = lambda: False
     if sys.argv[1] == "--die":
         number, folder = int(sys.argv[2]), Path(sys.argv[3])
         sys.argv[1:] = ["encode", *sys.argv[4:]]

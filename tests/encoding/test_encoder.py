@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrolex.backbones import load_backbone, read_spec, write_spec
+from retrolex.backbones.precision import bf16_pays
 from retrolex.encoding import Encoder
 from retrolex.encoding.encoder import PADDING, sparse
 from retrolex.encoding.shards import encode_shards, read_shards
+from retrolex.encoding.vocabulary import int8_pays
 
 TEXTS = ["a river floods the plain", "bread", "", "the wing of an aircraft carries the load in steady flight " * 9, "हिन्दी 中文 \u0000 ok"]
 
@@ -49,6 +53,24 @@ def test_lexicon_weights_are_the_formula_of_the_paper(tiny_model_folder):
 
 def test_a_text_without_words_has_the_zero_lexicon_vector(tiny_model_folder):
     assert Encoder(tiny_model_folder, "lexicon").encode([""]).nnz == 0
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("others", [[], [[2, 9, 3]]])
+def test_a_text_without_tokens_has_the_zero_vector(encoder, pooling, others):
+    encoder.spec = replace(encoder.spec, pooling=pooling)
+    vectors = plain(encoder.encode_tokens([[], *others, []]))
+    assert vectors.shape == (len(others) + 2, encoder.width) and np.flatnonzero(vectors.any(1)).tolist() == [1][: len(others)]
+
+
+@pytest.mark.skipif(not (bf16_pays() and int8_pays()), reason="float32 sums in another order beside other texts: its last bits differ")
+@pytest.mark.parametrize("representation", ["dense", "lexicon"])
+def test_in_bfloat16_a_text_has_the_same_bits_beside_any_others(representation, tiny_model_folder, monkeypatch):
+    monkeypatch.undo()
+    encoder = Encoder(tiny_model_folder, representation)
+    together = plain(encoder.encode(TEXTS * 3))
+    alone = np.concatenate([plain(encoder.encode([text])) for text in TEXTS])
+    assert np.array_equal(together, np.tile(alone, (3, 1))) and encoder.layers is not None
 
 
 def test_no_texts_give_no_rows(encoder):

@@ -9,7 +9,7 @@ import pytest
 
 from retrolex.collection import Collection, import_collection
 from retrolex.errors import UserError
-from retrolex.finetuning.pairs import HELD_OUT, SKIPPED, TRAIN, known_positives, originals, read_pairs
+from retrolex.finetuning.pairs import HELD_OUT, SKIPPED, TRAIN, known_positives, originals, pseudo_id, read_pairs
 from retrolex.finetuning.pseudo_queries import PairOptions, make_pairs
 
 
@@ -72,6 +72,31 @@ def test_few_labels_are_mixed_with_pseudo_queries_and_held_out_pairs_stay_labell
     assert {pair.query for pair in train}.isdisjoint(pair.query for pair in held_out)
     counts, train, _ = made(labelled, tmp_path / "few", fill=20, count=len(plain))
     assert train == plain  # never more than were asked for
+
+
+def test_no_pseudo_query_asks_what_a_held_out_query_asks(labelled, tmp_path: Path) -> None:
+    for name in ("vitamin", "file", "round", "climate", "table", "bread", "river"):  # "wing" is the title of two documents: nobody's query
+        labelled.queries[f"q-{name}"] = f"about  THE {name}"
+    counts, train, held_out = made(labelled, tmp_path / "pairs", shares={"title": 1.0}, held_out=0.5)
+    rows = [json.loads(line) for line in (tmp_path / "pairs" / SKIPPED).read_text().splitlines()]
+    asked = {pseudo_id(pair.query) for pair in held_out}
+    same = [row for row in rows if row["reason"] == "a held-out query asks the same"]
+    assert len(same) == 3 and {pseudo_id(row["query"]) for row in same} < asked  # the fourth document's title was made the answer, its text the query
+    assert asked.isdisjoint(pseudo_id(pair.query) for pair in train) and counts["title"] == 4 and counts["skipped"] == len(rows)
+
+
+def test_queries_of_the_same_words_are_held_out_together(labelled, tmp_path: Path) -> None:
+    for name in ("vitamin", "file", "round", "climate"):
+        labelled.queries[f"q-{name}"] = "what  is THIS" if name == "file" else "what is this"
+    for seed in range(5):
+        _, train, held_out = made(labelled, tmp_path / f"pairs-{seed}", seed=seed, fill=0, held_out=0.3)
+        assert len(train) + len(held_out) == 9
+        assert {pseudo_id(pair.query) for pair in train}.isdisjoint(pseudo_id(pair.query) for pair in held_out)
+
+
+def test_keyphrases_alone_fill_nothing_where_nothing_weighs_words(labelled, tmp_path: Path) -> None:
+    counts, train, _ = made(labelled, tmp_path / "pairs", shares={"keyphrases": 1.0})
+    assert {pair.kind for pair in train} == {"labelled"} and counts["skipped"] == 0
 
 
 def test_some_positives_of_a_query_are_drawn_and_the_others_listed(labelled, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ PAIRS = [Pair(f"about the {topic}", TEXTS[topic], topic, topic, "title") for top
 NEGATIVES = [[Negative(TOPICS[(i + j) % 8], TOPICS[(i + j) % 8], "bm25", j, 1.0) for j in (1, 2)] for i in range(8)]
 SPECS = {"dense": Spec("dense", "mean", True, 32, 16), "cls": Spec("dense", "cls", False, 32, 16), "lexicon": Spec("lexicon", "cls", False, 32, 16)}
 OPTIONS = FinetuneOptions(steps=6, queries=4, hard=2, learning_rate=1e-3, save_every=2, token_budget=64, bf16=False)
+AS_USED = replace(OPTIONS, bf16=None)  # in the precision that suits the machine
 
 
 def run(folder: Path, start: Path, spec: Spec, options: FinetuneOptions = OPTIONS) -> dict[str, float]:
@@ -126,7 +128,7 @@ KILLED = """
     sys.path.insert(0, {tests!r})
     import retrolex.training as training
     from retrolex.training_callbacks import Mark
-    from test_train import SPECS, run
+    from test_train import AS_USED, SPECS, run
 
     class Kill(Mark):
         def on_step_end(self, args, state, control, **rest):
@@ -134,18 +136,18 @@ KILLED = """
                 os.kill(os.getpid(), signal.SIGKILL)
 
     training.Mark = Kill
-    run(Path({folder!r}), Path({start!r}), SPECS[{name!r}])
+    run(Path({folder!r}), Path({start!r}), SPECS[{name!r}], AS_USED)
 """
 
 
 def test_kill_9_and_the_same_bytes(tiny_model_folder: Path, tmp_path: Path) -> None:
     name = "lexicon"
-    run(tmp_path / "whole", tiny_model_folder, SPECS[name])
+    run(tmp_path / "whole", tiny_model_folder, SPECS[name], AS_USED)
     script = KILLED.format(tests=str(Path(__file__).parent), folder=str(tmp_path / "killed"), start=str(tiny_model_folder), name=name)
     killed = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
     assert killed.returncode == -9, killed.stderr
     assert [path.name for path in (tmp_path / "killed/checkpoints").iterdir()] == ["checkpoint-2"]
-    run(tmp_path / "killed", tiny_model_folder, SPECS[name])
+    run(tmp_path / "killed", tiny_model_folder, SPECS[name], AS_USED)
     files = sorted(path.name for path in (tmp_path / "whole").iterdir() if path.is_file())
     assert "model.safetensors" in files and "retrolex.json" in files
     for file in files:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -104,6 +107,39 @@ def test_bad_vectors_leave_nothing(tmp_path, content, message):
     (tmp_path / "bad.jsonl").write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match=message):
         index(tmp_path / "i", "--add", tmp_path / "bad.jsonl")
+    assert not (tmp_path / "i").exists()
+
+
+def test_pickles_are_not_read_and_the_way_round_works(tmp_path, monkeypatch):
+    """Tevatron's: vectors and ids. What the message says to run gives what can be indexed."""
+    rows = np.arange(12, dtype=np.float32).reshape(3, 4)
+    (tmp_path / "folder").mkdir()
+    for name in ("corpus.pkl", "folder/corpus.0.pkl", "named-otherwise"):
+        with open(tmp_path / name, "wb") as file:
+            pickle.dump((rows, ["d1", "ünlike", "d 3"]), file)
+    for arguments in (["corpus.pkl"], ["folder"], ["named-otherwise"], ["corpus.pkl", "--from", "npy"]):
+        with pytest.raises(UserError, match="pickles are not read") as refused:
+            index(tmp_path / "i", "--add", tmp_path / arguments[0], *arguments[1:])
+        assert not (tmp_path / "i").exists()
+    monkeypatch.chdir(tmp_path)
+    command = str(refused.value).split('"')[1]
+    subprocess.run([sys.executable, "-c", command], check=True, timeout=60)
+    index("i", "--add", "vectors.npy", "--search", "vectors.npy", "-k", 1, "-o", "run.jsonl")
+    assert list(read_run(tmp_path / "run.jsonl")) == ["d1", "ünlike", "d 3"]
+
+
+@pytest.mark.parametrize(("name", "content"), [("x.bin", b"\xff\xfe\x00"), ("x.jsonl.gz", b"no gzip"), ("y.jsonl.gz", gzip.compress(b"{}")[:-9])])
+def test_what_is_no_text_is_refused(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match="not JSON lines"):
+        index(tmp_path / "i", "--add", tmp_path / name)
+    assert not (tmp_path / "i").exists()
+
+
+def test_ids_for_json_lines_are_refused(tmp_path):
+    (tmp_path / "ids.txt").write_text("other\n", encoding="utf-8")
+    with pytest.raises(UserError, match="ids of their own"):
+        index(tmp_path / "i", "--add", lines(tmp_path / "a.jsonl", DOCUMENTS), "--ids", tmp_path / "ids.txt")
     assert not (tmp_path / "i").exists()
 
 

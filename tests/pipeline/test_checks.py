@@ -18,6 +18,7 @@ from retrolex.pipeline.run import run
         ("dense.pretrain.steps=-5", r"dense\.pretrain: steps is -5"),
         ("lexicon.finetune.learning_rate=0", r"lexicon\.finetune: learning_rate"),
         ("pairs.count=0", "pairs: count is 0"),
+        ("pairs.positives=0", "pairs: positives is 0"),
         ("pairs.shares={song: 1}", "no kind of pseudo-query is called 'song'"),
         ("evaluate.measures=[fame]", "no measure is called 'fame'"),
         ("evaluate.measures=[]", "no measure is named"),

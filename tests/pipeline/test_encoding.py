@@ -117,7 +117,8 @@ def test_the_index_reads_what_was_encoded(representation, source, tiny_model_fol
 
 @pytest.mark.parametrize(("representation", "files"), [("dense", 1), ("lexicon", 4)])
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
-def test_kill_9_costs_one_shard_and_no_byte(representation, files, source, tiny_model_folder, tmp_path):
+def test_kill_9_costs_one_shard_and_no_byte(representation, files, source, tiny_model_folder, tmp_path, monkeypatch):
+    monkeypatch.undo()  # in the machine's own precision, bfloat16 and integers where it has them
     job = Job(str(source), str(tiny_model_folder), tmp_path / "killed", representation, size=10)
     arguments = [source, "--model", tiny_model_folder, "--representation", representation, "--shard-size", 10, "--output", job.output]
     done = worker("--die", 3 * files, tmp_path / "killed.partial", *arguments)  # while the third shard's last file is written
@@ -132,7 +133,8 @@ def test_kill_9_costs_one_shard_and_no_byte(representation, files, source, tiny_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("representation", ["dense", "lexicon"])
-def test_two_processes_write_what_one_does(representation, source, tiny_model_folder, tmp_path):
+def test_two_processes_write_what_one_does(representation, source, tiny_model_folder, tmp_path, monkeypatch):
+    monkeypatch.undo()
     arguments = [source, "--model", tiny_model_folder, "--representation", representation, "--shard-size", 10, "--output"]
     run_job(Job(str(source), str(tiny_model_folder), tmp_path / "one", representation, size=10))
     done = worker(*arguments, tmp_path / "two", launch=TORCHRUN)

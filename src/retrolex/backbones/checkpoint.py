@@ -16,10 +16,12 @@ from retrolex.backbones.heads import unigram_head
 from retrolex.backbones.memory import keep_freed_memory
 from retrolex.backbones.modernbert import ModernBert
 from retrolex.backbones.roberta import Roberta
+from retrolex.backbones.tokenizer_files import save_tokenizer
 from retrolex.errors import UserError
 from retrolex.starts import PACKAGED, not_installed, packaged_start
 
 FAMILIES: dict[str, type[Backbone]] = {"bert": Bert, "roberta": Roberta, "xlm-roberta": Roberta, "distilbert": DistilBert, "modernbert": ModernBert}
+LOADABLE = "name a BERT-like checkpoint folder or hub model, its tokenizer.json included"
 
 
 def wrap(model: PreTrainedModel) -> Backbone:
@@ -73,9 +75,11 @@ def load_backbone(start: str | Path, *, unigrams: np.ndarray | None = None) -> t
             AutoConfig.from_pretrained(place)
             model, report = AutoModelForMaskedLM.from_pretrained(place, output_loading_info=True, dtype="float32")
             tokenizer = AutoTokenizer.from_pretrained(place)
-        except (OSError, ValueError, RuntimeError, SafetensorError) as error:  # RuntimeError: weights of other sizes than the configuration's
+        except (OSError, ValueError, RuntimeError, TypeError, ImportError, SafetensorError) as error:
+            # RuntimeError: weights of other sizes than the configuration's. TypeError, ImportError: transformers 4.57, which without
+            # a tokenizer.json looks for older files, or for a package that reads them.
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise UserError(f"cannot load a masked LM: {first}", where=place, mend="name a BERT-like checkpoint folder or hub model") from None
+            raise UserError(f"cannot load a masked LM: {first}", where=place, mend=LOADABLE) from None
     backbone = wrap(model)
     missing = set(report["missing_keys"])
     check_whole(place, model, tokenizer, missing)
@@ -101,10 +105,10 @@ def check_whole(place: Path | str, model: PreTrainedModel, tokenizer: PreTrained
 
 
 def save_backbone(backbone: Backbone, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Write a folder that ``AutoModelForMaskedLM`` and ``AutoTokenizer`` load."""
+    """Write a folder that ``AutoModelForMaskedLM`` and ``AutoTokenizer`` load, those of transformers 4.57 and of 5."""
     with quiet():
         backbone.model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        save_tokenizer(tokenizer, folder)
 
 
 class quiet:

@@ -138,6 +138,8 @@ class Encoder:
 
     def hidden(self, packed: Packed) -> torch.Tensor:
         """Last hidden states [N, H]."""
+        if not len(packed.ids):  # texts without words, by a tokenizer without special tokens
+            return self.backbone.vocabulary_weight.new_zeros(0, self.backbone.hidden_size)
         if self.layers is not None:
             return self.layers(packed)
         attention = packed.attention()

@@ -50,13 +50,17 @@ class Packed:
         return parts
 
     def pool(self, hidden: Tensor, pooling: str) -> Tensor:
-        """One vector a text, of hidden states [N, H]: [B, H] in float32. The twin of `retrolex.backbones.representations.pool`."""
+        """One vector a text, of hidden states [N, H]: [B, H] in float32, zero for a text without tokens.
+
+        The twin of `retrolex.backbones.representations.pool`.
+        """
         lengths = torch.tensor(self.lengths, device=hidden.device)
+        vectors = torch.zeros(len(lengths), hidden.shape[1], device=hidden.device)
         if pooling == "cls":
-            return hidden[lengths.cumsum(0) - lengths].float()
-        texts = torch.repeat_interleave(lengths)
-        sums = torch.zeros(len(lengths), hidden.shape[1], device=hidden.device).index_add_(0, texts, hidden.float())
-        return sums / lengths.clamp(min=1)[:, None]
+            filled = lengths > 0
+            vectors[filled] = hidden[(lengths.cumsum(0) - lengths)[filled]].float()
+            return vectors
+        return vectors.index_add_(0, torch.repeat_interleave(lengths), hidden.float()) / lengths.clamp(min=1)[:, None]
 
 
 def runs(lengths: Sequence[int]) -> list[tuple[int, int, int]]:

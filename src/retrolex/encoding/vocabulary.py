@@ -31,8 +31,8 @@ class Vocabulary:
         matrix = backbone.vocabulary_weight.detach()
         self.rounds = matrix.dtype == torch.bfloat16 and int8_pays()
         if self.rounds:
-            self.scales = scales(matrix.float())
-            self.parts = [part.t() for part in quantised(matrix.float(), self.scales).split(WORDS)]
+            self.scales = torch.cat([scales(part.float()) for part in matrix.split(WORDS)])
+            self.parts = [quantised(part.float(), steps).t() for part, steps in zip(matrix.split(WORDS), self.scales.split(WORDS), strict=True)]
         else:
             self.products = [Product(part, None) for part in matrix.split(WORDS)]
 

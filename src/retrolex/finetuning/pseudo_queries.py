@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -63,7 +63,7 @@ def make_pairs(
     The judgments of the split ``train`` are used when there are any; else every document is cut into a pseudo-query and
     the rest of it. Few labels are mixed with pseudo-queries, while the held-out pairs stay labelled.
 
-    No document (with labels: no query) is in both files, and neither is a text that two documents share.
+    No document (with labels: no query, however it is spaced or capitalised) is in both files, and neither is a text that two documents share.
 
     Args:
         weigh: a lexicon model's weights of a text, for the kind ``keyphrases``.
@@ -89,11 +89,11 @@ def make_pairs(
     if LABELS in collection.splits:
         add(_labelled(collection, options))
         lacking = min(options.fill, options.count) - len(pairs[TRAIN])
-        if pairs[TRAIN] and pairs[HELD_OUT] and lacking > 0:
-            asked = {pair.query for pair in pairs[HELD_OUT]}
-            beside = replace(options, count=lacking, held_out_limit=0, shares=_possible(options, weigh))
-            cut = _pseudo(collection, beside, weigh, searches or {}, finders)
-            add((name, pair) for name, pair in cut if not (isinstance(pair, Pair) and pair.query in asked))
+        shares = _possible(options, weigh)
+        if pairs[TRAIN] and pairs[HELD_OUT] and lacking > 0 and any(shares.values()):
+            beside = replace(options, count=lacking, held_out_limit=0, shares=shares)
+            asked = {pseudo_id(pair.query) for pair in pairs[HELD_OUT]}
+            add(_pseudo(collection, beside, weigh, searches or {}, finders, asked))
     else:
         add(_pseudo(collection, options, weigh, searches or {}, finders))
     if not pairs[TRAIN] or not pairs[HELD_OUT]:
@@ -111,11 +111,16 @@ def make_pairs(
 
 
 def _pseudo(
-    collection: Collection, options: PairOptions, weigh: Weigh | None, searches: Mapping[str, Search], finders: Counter[str]
+    collection: Collection,
+    options: PairOptions,
+    weigh: Weigh | None,
+    searches: Mapping[str, Search],
+    finders: Counter[str],
+    asked: Set[str] = frozenset(),
 ) -> Iterator[tuple[str, Pair | dict[str, str]]]:
     """Rounds over the documents in random order, one pair a document and round; the held-out documents take part in the first only.
 
-    `finders` is told which retriever found a pair's document again ("" for none).
+    `finders` is told which retriever found a pair's document again ("" for none); `asked` are ids of held-out queries, which are not made.
     """
     kinds = _kinds(options, weigh)
     if options.round_trip is not None and not searches:
@@ -141,6 +146,9 @@ def _pseudo(
             rng = random.Random(f"{options.seed}:{turn}:{ids[position]}")
             barred = used.setdefault(position, set() if unique_title[position] else {"title"})
             pair = _cut(collection, position, rng, options.shares, barred, kinds)
+            if pair is not None and pair.query_id in asked:
+                yield TRAIN, {"document": ids[position], "query": pair.query, "reason": "a held-out query asks the same"}
+                continue
             if pair is not None and options.round_trip is not None:
                 finder = found_again(pair, searches, options.round_trip, ids, first)
                 finders[finder or ""] += 1
@@ -197,15 +205,17 @@ def _labelled(collection: Collection, options: PairOptions) -> Iterator[tuple[st
     queries = list(qrels)
     random.Random(f"{options.seed}:queries").shuffle(queries)
     usable = [query for query in queries if query in collection.queries and any(grade > 0 and id in collection for id, grade in qrels[query].items())]
-    held, made = set(usable[: max(0, _held_out(len(usable), options))]), 0
+    held = {pseudo_id(collection.queries[query]) for query in usable[: max(0, _held_out(len(usable), options))]}
+    made = 0
     for query, group in groupby(judged_pairs(collection, LABELS, first, queries), key=itemgetter(0)):
         found = [pair for _, pair in group]
         yield from ((TRAIN, missing) for missing in found if not isinstance(missing, Pair))
         pairs = [pair for pair in found if isinstance(pair, Pair)]
-        limit = len(pairs) if options.positives is None or query in held else min(options.positives, len(pairs))
+        held_out = bool(pairs) and pseudo_id(pairs[0].query) in held  # another query of the same words is held out too
+        limit = len(pairs) if options.positives is None or held_out else min(options.positives, len(pairs))
         drawn = set(random.Random(f"{options.seed}:positives:{query}").sample(range(len(pairs)), limit))
         for place, pair in enumerate(pairs):
-            if query in held:
+            if held_out:
                 yield HELD_OUT, pair
             elif place not in drawn:
                 yield TRAIN, {"query": query, "document": pair.document, "reason": f"beyond {options.positives} positives of the query"}

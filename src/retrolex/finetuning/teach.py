@@ -13,6 +13,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreT
 
 from retrolex.backbones import Spec, resolve_start
 from retrolex.backbones.checkpoint import quiet
+from retrolex.backbones.tokenizer_files import save_tokenizer
 from retrolex.errors import UserError
 from retrolex.finetuning import processes
 from retrolex.finetuning.batches import Batches
@@ -92,7 +93,7 @@ def teach(
         try:
             model = AutoModelForSequenceClassification.from_pretrained(place, num_labels=1, dtype="float32")
             tokenizer = AutoTokenizer.from_pretrained(place, model_max_length=options.length)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, TypeError, ImportError) as error:  # the last two as in load_backbone
             reason = str(error).strip().splitlines()[0]
             raise UserError(f"cannot load a cross-encoder: {reason}", where=place, mend="name a BERT-like checkpoint with one output") from None
     together, rank = processes.launched()
@@ -119,6 +120,6 @@ def teach(
     if rank == 0:
         with quiet():
             model.save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
+            save_tokenizer(tokenizer, folder)
         clear_checkpoints(folder)
     return {"pairs": len(pairs), **counts}

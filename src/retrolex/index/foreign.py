@@ -5,12 +5,15 @@ json         JSON lines of an id and a vector: {"id": "d1", "vector": {"engine":
              Tevatron and Seismic write them; a list of numbers in place of the object is a dense vector. A file or a folder, also .gz
 npy          an array [n, H], as sentence-transformers' encode gives it; ids from a file
 npz          a sparse matrix [n, terms] that scipy.sparse.save_npz wrote; ids from a file
+
+Pickles, as Tevatron's dense encoder writes them, are not read: loading one runs whatever it contains.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +29,12 @@ from retrolex.errors import UserError
 FORMS = ("shards", "json", "npy", "npz")
 ID_FIELDS = ("id", "_id", "docid", "doc_id", "query_id", "qid")
 ROWS = 16_384  # a shard
+JSON, PICKLES = (".jsonl", ".json", ".gz"), (".pkl", ".pickle")
+UNPICKLE = (
+    "if you trust the file, convert it (Tevatron's hold vectors and ids): python -c \"import numpy, pickle; "
+    "rows, ids = pickle.load(open('{name}', 'rb')); numpy.save('vectors.npy', rows); numpy.savetxt('ids.txt', ids, '%s', encoding='utf-8')\""
+    " and name vectors.npy"
+)
 
 
 @dataclass
@@ -99,12 +108,16 @@ def read_vectors(
         grow: whether terms that are not known become new columns (documents) or are left out (queries).
 
     Raises:
-        UserError: nothing readable there, a line that has no id or vector, or another number of ids than of vectors.
+        UserError: nothing readable there, a pickle, a line that has no id or vector, another number of ids than of vectors, or ids for JSON lines.
     """
     path = Path(path)
+    for file in _files(path):
+        _refuse_pickle(file)
     form = form or _guess(path)
     if form not in FORMS:
         raise UserError(f"no form of vectors {form!r}", mend=f"choose one of: {', '.join(FORMS)}")
+    if form == "json" and ids:
+        raise UserError("JSON lines have ids of their own: a file of ids does not go with them", where=path, mend="leave --ids out")
     if form == "json":
         return _look(path, scale, list(terms or ()), grow)
     try:
@@ -153,14 +166,42 @@ def _look(path: Path, scale: float, terms: list[str], grow: bool) -> Vectors:
     return Vectors(path, "json", ids, dense, None if dense else terms, scale)
 
 
+def _files(path: Path) -> list[Path]:
+    """The file itself; of a folder its JSON lines, or else its pickles."""
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.iterdir() if file.suffix in JSON) or sorted(file for file in path.iterdir() if file.suffix in PICKLES)
+
+
+def _refuse_pickle(file: Path) -> None:
+    """By name, or by the first two bytes: the mark and a protocol from 2 to 5."""
+    if not file.is_file():
+        return
+    with open(file, "rb") as opened:
+        mark = opened.read(2)
+    if file.suffix in PICKLES or (mark[:1] == b"\x80" and mark[1:] in (b"\2", b"\3", b"\4", b"\5")):
+        raise UserError("pickles are not read: loading one runs whatever it contains", where=file, mend=UNPICKLE.format(name=file))
+
+
+def _text(lines: Iterator[str], file: Path) -> Iterator[str]:
+    """The lines of what is a text.
+
+    Raises:
+        UserError: it is none, or a .gz that is damaged or cut off.
+    """
+    try:
+        yield from lines
+    except (UnicodeDecodeError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise UserError(f"not JSON lines: {error}", where=file, mend=f"name a text of JSON lines, or the form: {', '.join(FORMS)}") from None
+
+
 def _json_rows(path: Path) -> Iterator[tuple[str, str, Any]]:
     """``file:line``, id and vector of every line."""
-    files = sorted(file for file in path.iterdir() if file.suffix in (".jsonl", ".json", ".gz")) if path.is_dir() else [path]
-    for file in files:
+    for file in _files(path):
         if not file.is_file():
             raise UserError("no vectors here", where=file, mend="name a folder of shards, or a .jsonl, .npy or .npz file")
         with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else open(file, encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(_text(lines, file), 1):
                 if not line.strip():
                     continue
                 try:

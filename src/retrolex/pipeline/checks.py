@@ -23,7 +23,7 @@ from retrolex.training_trackers import check_trackers
 
 RECIPE = "recipe.json"
 TRAINING = ("steps", "epochs", "learning_rate", "tokens_per_batch", "queries", "accumulate", "token_budget", "chunk", "lora")
-ABOVE_ZERO = ("count", *TRAINING, "probe_every", "save_every", "log_every")  # where they are given
+ABOVE_ZERO = ("count", "positives", *TRAINING, "probe_every", "save_every", "log_every")  # where they are given
 
 
 def check(recipe: Recipe) -> None:
