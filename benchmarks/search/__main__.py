@@ -57,7 +57,7 @@ def build(names: list[str], data: Data, folder: Path, limit: float, table: Table
 def measure(own: Own, peers: dict[str, Apart], data: Data, k: int, options: argparse.Namespace, table: Table) -> None:
     """A row an engine. Slow peers search the first `slow` queries only; one that is given up is out."""
     count = data.queries.shape[0]
-    kth = [own.kth(number, k) for number in range(count)]
+    best = [own.best(number, k) for number in range(count)]
     engines: dict[str, Any] = {own.name: own, **{name: peer for name, peer in peers.items() if peer.most >= k}}
     times: dict[str, np.ndarray] = {}
     rows = {name: {"k": k, "engine": name} for name in engines}
@@ -79,7 +79,7 @@ def measure(own: Own, peers: dict[str, Apart], data: Data, k: int, options: argp
                 continue
             times[name] = np.minimum(times[name], 1e3 * seconds)
             if turn == 0:
-                rows[name]["recall"] = recall(data, found, kth, k)
+                rows[name]["recall"] = recall(data, found, best[: len(found)])
     for name, engine in list(engines.items()):
         p50, p99 = np.percentile(times[name], [50, 99])
         ratio = np.median(times[name] / times[own.name][: len(times[name])])

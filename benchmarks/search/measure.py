@@ -10,17 +10,24 @@ import numpy as np
 from benchmarks.search.synthetic import Data
 
 
-def recall(data: Data, found: list[np.ndarray], kth: list[int], k: int) -> float:
-    """Share of the k best that was found: hits whose exact score reaches that of the k-th exact hit."""
+def recall(data: Data, found: list[np.ndarray], best: list[np.ndarray]) -> float:
+    """Share of the best hits that was found: of as many as there are, those whose exact score reaches the last one's.
+
+    Args:
+        found: positions of documents, a query each. Some engines fill up with numbers that are no positions when fewer than k match.
+        best: exact scores of the k best hits, falling; fewer where fewer match.
+    """
     shares, table = [], np.zeros(data.documents.shape[1], np.int64)
     rows = data.documents
-    for number, documents in enumerate(found):
+    for number, (documents, exact) in enumerate(zip(found, best, strict=True)):
         terms, weights = data.query(number)
         table[terms] = weights
-        spans = [slice(rows.indptr[document], rows.indptr[document + 1]) for document in documents]
+        real = documents[(documents >= 0) & (documents < rows.shape[0])]
+        spans = [slice(rows.indptr[document], rows.indptr[document + 1]) for document in real]
         scores = np.array([(table[rows.indices[span]] * rows.data[span]).sum() for span in spans])
         table[terms] = 0
-        shares.append(min(k, int((scores >= kth[number]).sum())) / k)
+        if len(exact):
+            shares.append(min(len(exact), int((scores >= exact[-1]).sum())) / len(exact))
     return float(np.mean(shares))
 
 

@@ -39,10 +39,9 @@ class Own(Engine):
         """See `Engine`."""
         return self.index.search_impacts(*self.single[number], k)[0][0]
 
-    def kth(self, number: int, k: int) -> int:
-        """The exact score of the k-th hit, or of the last one."""
-        scores = self.index.search_impacts(*self.single[number], k)[0][1]
-        return int(scores[-1]) if len(scores) else 0
+    def best(self, number: int, k: int) -> np.ndarray:
+        """The exact scores of the best hits, falling."""
+        return self.index.search_impacts(*self.single[number], k)[0][1]
 
     def rate(self, k: int, threads: int) -> float:
         """All queries in one call."""
