@@ -27,6 +27,11 @@ SENTENCES = [
 ]
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes are named by their number: gzip writes the time into its own, and processes that share the tests must agree on their names."""
+    return f"{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> None:
     """Tests run on few cores, and thread counts change sums in the last bits."""

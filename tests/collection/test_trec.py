@@ -113,7 +113,7 @@ def test_the_part_that_is_the_query(folder, importing, part, queries):
         ("a.trec", "<DOC><DOCNO>1</DOCNO></DOC>\n<DOC><TEXT>x</TEXT></DOC>", r"a\.trec:2: a document without an id"),
         ("a.trec", "<DOC><DOCNO>1</DOCNO></DOC>\n" * 2, r"a\.trec:2: the id '1' has occurred before, at .*a\.trec:1"),
         ("a.trec", "hello\n", r"no documents in it: all 1 rows had to be skipped, the first at .*a\.trec:1: text outside"),
-        ("a.trec.gz", gzip.compress(NEWS.encode(), mtime=0)[:-9], "damaged or cut gzip"),
+        ("a.trec.gz", gzip.compress(NEWS.encode())[:-9], "damaged or cut gzip"),
     ],
 )
 def test_refused(write, tmp_path, name, contents, message):
