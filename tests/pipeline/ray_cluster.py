@@ -19,7 +19,12 @@ def cluster() -> Iterator[None]:
     """The cluster. Its processes find retrolex and these tests where this one does; `PYTHONPATH` and threads have to be set before."""
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR", object_store_memory=100 << 20)
+    wanted = {"num_cpus": 2, "include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR", "object_store_memory": 100 << 20}
+    try:
+        ray.init(**wanted)
+    except (RuntimeError, ConnectionError, TimeoutError):  # its servers have seconds to come up, which a busy machine may not give them
+        ray.shutdown()
+        ray.init(**wanted)
     try:
         yield
     finally:
