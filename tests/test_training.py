@@ -156,3 +156,13 @@ def test_a_tracker_that_is_not_there(name: str, words: str, monkeypatch) -> None
     monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
     with pytest.raises(UserError, match=words):
         check_trackers([name])
+
+
+def test_every_training_is_a_wandb_run_of_its_own(tmp_path: Path, monkeypatch) -> None:
+    pytest.importorskip("wandb", reason="needs Weights & Biases: pip install 'retrolex[track]'")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    for name in ("one", "two"):
+        fit(Tied(), batches, replace(SCHEDULE, report_to=("wandb",)), tmp_path / name, "test", callbacks=[Counts()])
+        (run,) = (tmp_path / name / "logs" / "wandb").glob("offline-run-*")
+        (file,) = run.glob("*.wandb")
+        assert b"eval/count" in (told := file.read_bytes()) and b"train/first" in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -112,3 +113,27 @@ class Bar(TrainerCallback):
             self.bar.stop()
         elif state.is_world_process_zero:
             print(f"{self.label}: {state.global_step:,} steps", file=sys.stderr, flush=True)
+
+
+class OwnRun(TrainerCallback):
+    """A W&B run for each training: a process that trains several models would report all of them to the first one's run.
+
+    Args:
+        folder: gets W&B's files, below ``wandb``, unless `WANDB_DIR` names another.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def on_train_begin(self, args: TrainingArguments, state: Any, control: Any, **rest: Any) -> None:
+        """Begin the run, which the Trainer's own callback then finds."""
+        import wandb
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        wandb.init(project=os.environ.get("WANDB_PROJECT", "retrolex"), dir=os.environ.get("WANDB_DIR", str(self.folder)))
+
+    def on_train_end(self, args: TrainingArguments, state: Any, control: Any, **rest: Any) -> None:
+        """End it."""
+        import wandb
+
+        wandb.finish()

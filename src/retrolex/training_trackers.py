@@ -49,8 +49,7 @@ def trackers(names: Iterable[str], folder: Path, step: int) -> list:
     if "wandb" in names:
         from transformers.integrations import WandbCallback
 
-        (folder / LOGS).mkdir(parents=True, exist_ok=True)
-        os.environ.setdefault("WANDB_DIR", str(folder / LOGS))
-        os.environ.setdefault("WANDB_PROJECT", "retrolex")
-        found.append(WandbCallback())
+        from retrolex.training_callbacks import OwnRun
+
+        found += [OwnRun(folder / LOGS), WandbCallback()]
     return found
