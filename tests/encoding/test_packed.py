@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, BertForMaskedLM, DistilBertConfig, DistilBertForMaskedLM, RobertaConfig, RobertaForMaskedLM
 
-from retrolex.backbones import wrap
+from retrolex.backbones import load_backbone, wrap
 from retrolex.backbones.base import Backbone
 from retrolex.backbones.representations import lexicon, pool
 from retrolex.encoding import vocabulary
@@ -138,3 +138,11 @@ def test_a_product_is_the_linear_layer_with_onednn_and_without(monkeypatch, bias
     plain = Product(layer.weight, layer.bias)
     assert not plain.packed
     torch.testing.assert_close(plain(rows), expected)
+
+
+def test_relative_positions_are_left_to_the_model(tiny_model_folder):
+    """transformers 4.57 still makes them; read as absolute ones, every vector would be wrong without a word."""
+    backbone, _ = load_backbone(tiny_model_folder)
+    assert PackedLayers.suits(backbone)
+    backbone.config.position_embedding_type = "relative_key"
+    assert not PackedLayers.suits(backbone)

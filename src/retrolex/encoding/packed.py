@@ -101,8 +101,9 @@ class PackedLayers:
 
     @staticmethod
     def suits(backbone: Backbone) -> bool:
-        """Whether this is a backbone, on a device, that can be read and is read faster so."""
-        return isinstance(backbone, (Bert, Roberta)) and backbone.vocabulary_weight.device.type == "cpu"
+        """Whether this is a backbone, on a device, that can be read and is read faster so; relative positions, which older models have, cannot."""
+        absolute = getattr(backbone.config, "position_embedding_type", None) in (None, "absolute")
+        return absolute and isinstance(backbone, (Bert, Roberta)) and backbone.vocabulary_weight.device.type == "cpu"
 
     def __call__(self, packed: Packed) -> Tensor:
         """Last hidden states [N, H]: the twin of `Backbone.hidden`."""
