@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.ladder.hybrids import best_rows, hybrid_run, reranked_run
 from benchmarks.ladder.plan import ROWS, SEEDS, SPLADE, TABLES, TEACHER, TUNED, Table
-from benchmarks.ladder.runs import bm25_runs, missing, model_runs
+from benchmarks.ladder.runs import bm25_runs, missing, model_runs, untrained_runs
 from benchmarks.ladder.sources import COLLECTIONS, together, unlabelled, without_labels
 from benchmarks.ladder.table import lines
 from benchmarks.ladder.train import Workshop, plain_start, slug
@@ -77,6 +77,8 @@ def climb(table: Table, seed: int, collections: dict[str, Collection], options: 
         bm25_runs(runs, name, collection, BM25Index.open(options.out / "collections" / name / "bm25"))
     for workshop, names in workshops(table, seed, options):
         for row in ROWS:
+            if not row.objective and not row.finetuned:
+                untrained_runs(runs, slug(row.name))
             if any(missing(runs, name, collections[name], slug(row.name)) for name in names):
                 say(f"\n{table.name}, seed {seed}, {', '.join(names)}: {row.name}")
                 retriever, model = workshop.train(row)

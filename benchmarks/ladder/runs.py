@@ -40,6 +40,13 @@ def bm25_runs(folder: Path, name: str, collection: Collection, index: BM25Index)
         write_run(path_of(folder, name, split, "bm25"), to_run(asked, index.search(list(asked.values()), DEPTH), index.ids), tag="bm25")
 
 
+def untrained_runs(folder: Path, row: str) -> None:
+    """The runs of a start are the same with every seed: those that another seed has made are taken."""
+    for path in sorted(folder.parent.glob(f"runs-*/*.{row}.trec")):
+        if not (folder / path.name).exists():
+            shutil.copyfile(path, folder / path.name)
+
+
 def model_runs(folder: Path, name: str, collection: Collection, row: str, model: Path, spec: Spec) -> None:
     """A model's runs; vectors and index are thrown away."""
     splits = missing(folder, name, collection, row)

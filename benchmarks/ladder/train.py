@@ -18,9 +18,13 @@ LANGUAGE = "english"
 
 def plain_start(source: Path, folder: Path) -> Path:
     """The plain start: a small BERT with a vocabulary of its own, both learned from the unlabelled text."""
-    model = {"init": "scratch", "document_length": LENGTH, "pretrain": PLAIN_TRAINING, "finetune": None, "guard": False}
-    stated = {"collection": {"source": str(source)}, "output": str(folder), "scratch": PLAIN, "dense": model, "lexicon": None}
-    return pretrain_only(make_recipe(stated))
+    start = "scratch"
+    for number, training in enumerate(PLAIN_TRAINING, 1):
+        model = {"init": start, "document_length": LENGTH, "pretrain": training, "finetune": None, "guard": False}
+        output = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
+        stated = {"collection": {"source": str(source)}, "output": str(output), "dense": model, "lexicon": None}
+        start = str(pretrain_only(make_recipe(stated | ({"scratch": PLAIN} if start == "scratch" else {}))))
+    return Path(start)
 
 
 class Workshop:

@@ -31,7 +31,7 @@ def test_every_row_on_every_collection(tmp_path, monkeypatch, capsys, tiny_model
     write_cross_encoder(tiny_model_folder, models / TEACHER)
 
     monkeypatch.setattr(train, "PLAIN", {"layers": 1, "hidden_size": 32, "vocabulary": 200})
-    monkeypatch.setattr(train, "PLAIN_TRAINING", {"objective": "mlm", **STEPS})
+    monkeypatch.setattr(train, "PLAIN_TRAINING", ({"objective": "mlm", **STEPS}, {"objective": "mlm", **STEPS, "learning_rate": 1e-3}))
     small = [replace(table, pretrain=STEPS, finetune={"steps": 2, "queries": 4, "hard": 1}, pairs=40) for table in TABLES]
     monkeypatch.setattr(ladder, "TABLES", small)
     for module in (ladder, sources):
