@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.ladder.plan import DEPTH, ROWS
+from benchmarks.ladder.plan import DEPTH, LENGTH, QUERY_LENGTH, ROWS
 from benchmarks.ladder.runs import path_of, questions, run_of
 from benchmarks.ladder.train import slug
 
@@ -65,6 +65,7 @@ def reranked_run(folder: Path, name: str, collection: Collection, teacher: Teach
     if path.exists():
         return
     asked, run = questions(collection, "test"), run_of(folder, name, "test", HYBRID)
+    teacher.model.max_length = min(teacher.model.max_length, LENGTH + QUERY_LENGTH)  # it reads as much as the other rows
 
     def text(id: str) -> str:
         return collection[collection.position(id)].full

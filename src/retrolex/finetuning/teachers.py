@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from retrolex.errors import UserError
+from retrolex.backbones.cross_encoders import load_cross_encoder
 from retrolex.finetuning.negatives import Negative
 from retrolex.finetuning.pairs import Pair, digest, pseudo_id
 from retrolex.progress import track
@@ -32,17 +32,7 @@ class Teacher:
     """
 
     def __init__(self, model: str | Path, cache: Path):
-        import torch
-        from sentence_transformers import CrossEncoder
-
-        precision = {} if torch.cuda.is_available() else {"dtype": torch.float32}  # float16, which some are stored in, crawls on a CPU
-        try:
-            self.model = CrossEncoder(str(model), model_kwargs=precision)
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise UserError(f"cannot load a cross-encoder: {reason}", where=model, mend="name a folder or hub model with one output") from None
-        if self.model.num_labels != 1:
-            raise UserError(f"a cross-encoder of {self.model.num_labels} outputs", where=model, mend="name one that gives a single score")
+        self.model = load_cross_encoder(model)
         self.cache = cache / model_hash(self.model)
 
     def scores(self, pairs: Sequence[Pair], negatives: Sequence[Sequence[Negative]], text: Callable[[str], str]) -> np.ndarray:

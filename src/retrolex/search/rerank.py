@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from retrolex.errors import UserError
+from retrolex.backbones.cross_encoders import load_cross_encoder
 from retrolex.index.base import Run
 
 DEPTH = 50  # documents a query that are read again
@@ -18,17 +18,11 @@ class Reranker:
         model: folder or hub name.
 
     Raises:
-        UserError: nothing loadable there.
+        UserError: nothing loadable there, or a model of several outputs.
     """
 
     def __init__(self, model: str | Path):
-        from sentence_transformers import CrossEncoder
-
-        try:
-            self.model = CrossEncoder(str(model))
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise UserError(f"cannot load a cross-encoder: {reason}", where=model, mend="name a folder or hub model with one output") from None
+        self.model = load_cross_encoder(model)
 
     def rerank(self, run: Run, queries: Mapping[str, str], text: Callable[[str], str], depth: int = DEPTH) -> Run:
         """The first `depth` hits of each query by the cross-encoder's score, equal scores in their old order; the rest is cut off.
