@@ -1,6 +1,6 @@
 """Ways to adapt a start that is tuned for retrieval already, without losing what it knows: one table of them, against the start.
 
-    python benchmarks/keeping.py COLLECTION --out FOLDER [--only dense] [--steps 60]
+    python benchmarks/keeping.py COLLECTION --out FOLDER [--only dense] [--ways adapted kept] [--steps 60]
 
 COLLECTION is a folder with judgments. Dense rows start from the packaged `minilm`; lexicon rows from `splade-tiny-mlm`, and taught rows learn from
 `ms-marco-MiniLM-L-12-v2`, both looked for in --models, and left out where they are not. One budget for all: --steps of pre-training (4,096 tokens,
@@ -55,7 +55,8 @@ def main() -> None:
             print(f"{name}: no start {init}, left out")
             continue
         out = arguments.out / name
-        ways = {way: lines for way, lines in WAYS.items() if (arguments.models / TEACHER).is_dir() or not set(TAUGHT) <= set(lines)}
+        ways = {way: WAYS[way] for way in arguments.ways or WAYS}
+        ways = {way: lines for way, lines in ways.items() if (arguments.models / TEACHER).is_dir() or not set(TAUGHT) <= set(lines)}
         recipes = {way: recipe_of(arguments, name, init, lines) for way, lines in ways.items()}
         for way, recipe in recipes.items():
             fill(cell_of(way), recipe, {"BM25": "BM25", f"start {name}": "start", f"adapted {name}": way}, out)
@@ -73,6 +74,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("collection", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", nargs="*", choices=list(OBJECTIVES))
+    parser.add_argument("--ways", nargs="*", choices=list(WAYS), help="all of them by default")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--pairs", type=int, default=1000, help="training pairs; a teacher reads each of them four times")
     parser.add_argument("--models", type=Path, help="folder of the lexicon start and the teacher; $RETROLEX_SHARED/models, or beside the collections")

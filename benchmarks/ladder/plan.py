@@ -76,7 +76,7 @@ TABLES = (
         "plain",
         together=True,
         pretrain={"steps": 200, "tokens_per_batch": 2048, "learning_rate": 5e-4, "probe_every": 200},
-        finetune={"steps": 200, "queries": 32, "hard": 0, "learning_rate": 1e-3},
+        finetune={"steps": 200, "queries": 32, "hard": 0, "learning_rate": 3e-4},
         lexicon={"scale": 0.05, "flops": 0.001},
         pairs=20_000,
     ),
