@@ -20,8 +20,9 @@ from retrolex.evaluation.significance import intervals
 MEASURES = ("nDCG@10", "RR@10", "R@100")
 BM25 = "BM25"
 NAMES = {BM25: "bm25", **{row.name: slug(row.name) for row in ROWS}, "hybrid": HYBRID, "hybrid + reranker": RERANKED}
-AGAINST = {row.name: row.against for row in ROWS if row.against}
-HEADER = "| collection | system | seeds | nDCG@10 | over seeds | RR@10 | R@100 | nDCG@10 against BM25 | against the start fine-tuned |"
+AGAINST_START = {row.name: row.against for row in ROWS if row.against}
+AGAINST_MLM = {row.name: row.mlm for row in ROWS if row.mlm}
+HEADER = "| collection | system | seeds | nDCG@10 | over seeds | RR@10 | R@100 | nDCG@10 against BM25 | against the start fine-tuned | against MLM |"
 
 
 def averaged(folders: Sequence[Path], name: str, collection: Collection, row: str) -> list[Evaluation]:
@@ -44,7 +45,7 @@ def lines(folders: Sequence[Path], collections: Mapping[str, Collection]) -> Ite
         collections: by name.
     """
     yield HEADER
-    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for name, collection in collections.items():
         found = {label: made for label, row in NAMES.items() if (made := averaged(folders, name, collection, row))}
         means = {label: mean_of(made) for label, made in found.items()}
@@ -53,19 +54,19 @@ def lines(folders: Sequence[Path], collections: Mapping[str, Collection]) -> Ite
         over = compare(means, BM25).differences
         place = f"{name} ({len(collection):,} documents, {len(means[BM25].queries):,} queries)"
         for label, mean in means.items():
-            of_start = started(means, label)
-            cells = [place, label, str(len(found[label])), *figures(mean, found[label]), change(over, label), change(of_start, label)]
+            worth = [change(differences(means, label, against), label) for against in (AGAINST_START, AGAINST_MLM)]
+            cells = [place, label, str(len(found[label])), *figures(mean, found[label]), change(over, label), *worth]
             yield "| " + " | ".join(cells) + " |"
             place = ""
 
 
-def started(means: Mapping[str, Evaluation], label: str) -> list[Difference]:
-    """Differences of the rows of one kind from the start that was fine-tuned alike, corrected together."""
-    start = AGAINST.get(label)
-    if start not in means:
+def differences(means: Mapping[str, Evaluation], label: str, against: Mapping[str, str]) -> list[Difference]:
+    """Differences of all rows that are held against the same row as this one, corrected together."""
+    rival = against.get(label)
+    if rival not in means:
         return []
-    rows = [start, *(row for row, against in AGAINST.items() if against == start and row in means)]
-    return compare({row: means[row] for row in rows}, start).differences
+    rows = [rival, *(row for row, other in against.items() if other == rival and row in means)]
+    return compare({row: means[row] for row in rows}, rival).differences
 
 
 def figures(mean: Evaluation, seeds: Sequence[Evaluation]) -> list[str]:
