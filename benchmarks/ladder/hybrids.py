@@ -65,7 +65,7 @@ def reranked_run(folder: Path, name: str, collection: Collection, teacher: Teach
     if path.exists():
         return
     asked, run = questions(collection, "test"), run_of(folder, name, "test", HYBRID)
-    teacher.model.max_length = min(teacher.model.max_length, LENGTH + QUERY_LENGTH)  # it reads as much as the other rows
+    teacher.model.max_seq_length = min(teacher.model.max_seq_length, LENGTH + QUERY_LENGTH)  # it reads as much as the other rows
 
     def text(id: str) -> str:
         return collection[collection.position(id)].full
