@@ -44,7 +44,9 @@ def untrained_runs(folder: Path, row: str) -> None:
     """The runs of a start are the same with every seed: those that another seed has made are taken."""
     for path in sorted(folder.parent.glob(f"runs-*/*.{row}.trec")):
         if not (folder / path.name).exists():
-            shutil.copyfile(path, folder / path.name)
+            partial = folder / f"{path.name}.partial"
+            shutil.copyfile(path, partial)
+            partial.rename(folder / path.name)
 
 
 def model_runs(folder: Path, name: str, collection: Collection, row: str, model: Path, spec: Spec) -> None:

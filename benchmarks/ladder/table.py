@@ -51,22 +51,22 @@ def lines(folders: Sequence[Path], collections: Mapping[str, Collection]) -> Ite
         means = {label: mean_of(made) for label, made in found.items()}
         if BM25 not in means:
             continue
-        over = compare(means, BM25).differences
+        compared = [compare(means, BM25).differences, held(means, AGAINST_START), held(means, AGAINST_MLM)]
         place = f"{name} ({len(collection):,} documents, {len(means[BM25].queries):,} queries)"
         for label, mean in means.items():
-            worth = [change(differences(means, label, against), label) for against in (AGAINST_START, AGAINST_MLM)]
-            cells = [place, label, str(len(found[label])), *figures(mean, found[label]), change(over, label), *worth]
+            cells = [place, label, str(len(found[label])), *figures(mean, found[label]), *(change(differences, label) for differences in compared)]
             yield "| " + " | ".join(cells) + " |"
             place = ""
 
 
-def differences(means: Mapping[str, Evaluation], label: str, against: Mapping[str, str]) -> list[Difference]:
-    """Differences of all rows that are held against the same row as this one, corrected together."""
-    rival = against.get(label)
-    if rival not in means:
-        return []
-    rows = [rival, *(row for row, other in against.items() if other == rival and row in means)]
-    return compare({row: means[row] for row in rows}, rival).differences
+def held(means: Mapping[str, Evaluation], against: Mapping[str, str]) -> list[Difference]:
+    """Differences of rows from the one that each is held against, corrected over those that share it."""
+    found = []
+    for rival in dict.fromkeys(against.values()):
+        rows = [row for row, other in against.items() if other == rival and row in means]
+        if rival in means and rows:
+            found += compare({row: means[row] for row in (rival, *rows)}, rival).differences
+    return found
 
 
 def figures(mean: Evaluation, seeds: Sequence[Evaluation]) -> list[str]:

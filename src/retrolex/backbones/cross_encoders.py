@@ -15,7 +15,7 @@ from retrolex.errors import UserError
 def load_cross_encoder(model: str | Path) -> Any:
     """A sentence-transformers ``CrossEncoder`` with one output.
 
-    On a CPU its layers compute in bfloat16 where the hardware does, which is twice as fast, else in float32; never in the float16 that some
+    On a CPU its layers compute in bfloat16 where the hardware does, which is faster, else in float32; never in the float16 that some
     are stored in, which crawls there. The last product is always float32: in bfloat16 the best documents of a query would tie.
 
     Args:
