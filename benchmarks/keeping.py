@@ -26,6 +26,8 @@ OBJECTIVES = {"dense": "retromae", "lexicon": "lexmae"}
 START, TEACHER = "splade-tiny-mlm", "ms-marco-MiniLM-L-12-v2"
 TUNE_ONLY, AVERAGE, KEEP = ["pretrain=null"], ["guard=true"], ["pretrain.options.keep_start=10.0"]
 LORA, TAUGHT = ["finetune.lora=8", "finetune.learning_rate=2.0e-4"], ["finetune.stages=[{teacher: TEACHER}]"]
+# The pipeline's scale and FLOPS for lexicon vectors, in place of the papers' 1 and .002, which suit heads that are new.
+GENTLE = ["finetune.scale=0.05", "finetune.flops=0.001"]
 # Cells that share a stage stand one after the other: the second finds it done.
 WAYS = {
     "adapted": [],
@@ -42,6 +44,10 @@ WAYS = {
     "tuned, LoRA": TUNE_ONLY + LORA,
     "tuned, taught": TUNE_ONLY + TAUGHT,
     "tuned, taught, averaged": TUNE_ONLY + TAUGHT + AVERAGE,
+    "kept, gentle": KEEP + GENTLE,
+    "tuned, gentle": TUNE_ONLY + GENTLE,
+    "tuned, gentle, averaged": TUNE_ONLY + GENTLE + AVERAGE,
+    "tuned, taught, gentle": TUNE_ONLY + TAUGHT + GENTLE,
 }
 
 
@@ -55,7 +61,7 @@ def main() -> None:
             print(f"{name}: no start {init}, left out")
             continue
         out = arguments.out / name
-        ways = {way: WAYS[way] for way in arguments.ways or WAYS}
+        ways = {way: WAYS[way] for way in arguments.ways or WAYS if name == "lexicon" or not set(GENTLE) <= set(WAYS[way])}
         ways = {way: lines for way, lines in ways.items() if (arguments.models / TEACHER).is_dir() or not set(TAUGHT) <= set(lines)}
         recipes = {way: recipe_of(arguments, name, init, lines) for way, lines in ways.items()}
         for way, recipe in recipes.items():

@@ -77,7 +77,7 @@ def climb(table: Table, seed: int, collections: dict[str, Collection], options: 
     for name, collection in collections.items():
         bm25_runs(runs, name, collection, BM25Index.open(options.out / "collections" / name / "bm25"))
     for workshop, names in workshops(table, seed, options):
-        for row in ROWS:
+        for row in (*ROWS, *table.controls):
             if not row.objective and not row.finetuned:
                 untrained_runs(runs, slug(row.name))
             if any(missing(runs, name, collections[name], slug(row.name)) for name in names):

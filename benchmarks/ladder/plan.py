@@ -39,13 +39,13 @@ class Row:
 
 
 START, LEXICON_START = "start + fine-tune", "start + fine-tune, lexicon"
-MLM, LEXICON_MLM = "MLM + fine-tune", "MLM + fine-tune, lexicon"
+MLM, LEXICON_MLM, TWO_PART_MLM = "MLM + fine-tune", "MLM + fine-tune, lexicon", "MLM + fine-tune, two-part"
 ROWS = (
     Row("start", "dense", None, finetuned=False),
     Row(START, "dense", None),
     Row(MLM, "dense", "mlm", against=START),
     Row("RetroMAE + fine-tune", "dense", "retromae", against=START, mlm=MLM),
-    Row("DupMAE + fine-tune", "dupmae", "dupmae", against=START, mlm=MLM),
+    Row("DupMAE + fine-tune", "dupmae", "dupmae", against=START, mlm=TWO_PART_MLM),
     Row("start, lexicon", "lexicon", None, finetuned=False),
     Row(LEXICON_START, "lexicon", None),
     Row(LEXICON_MLM, "lexicon", "mlm", against=LEXICON_START),
@@ -64,6 +64,7 @@ class Table:
         pretrain, finetune: fields of `PretrainConfig` and `FinetuneOptions`.
         lexicon: what fine-tuning of lexicon vectors changes in that.
         pairs: pseudo-queries at most.
+        controls: rows that tell what another row owes to its objective and what to its vectors; no part of a hybrid.
     """
 
     name: str
@@ -72,8 +73,10 @@ class Table:
     finetune: dict[str, Any]
     lexicon: dict[str, Any]
     pairs: int
+    controls: tuple[Row, ...] = ()
 
 
+CONTROL = Row(TWO_PART_MLM, "dupmae", "mlm", against=START)
 TABLES = (
     Table(
         "plain",
@@ -82,6 +85,7 @@ TABLES = (
         finetune={"steps": 200, "queries": 32, "hard": 0, "learning_rate": 3e-4},
         lexicon={"scale": 0.05, "flops": 0.001},
         pairs=20_000,
+        controls=(CONTROL,),
     ),
     Table(
         "tuned",

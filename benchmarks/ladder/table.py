@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.ladder.hybrids import HYBRID, RERANKED
-from benchmarks.ladder.plan import ROWS
+from benchmarks.ladder.plan import CONTROL, ROWS
 from benchmarks.ladder.runs import path_of, run_of
 from benchmarks.ladder.train import slug
 
@@ -19,9 +19,10 @@ from retrolex.evaluation.significance import intervals
 
 MEASURES = ("nDCG@10", "RR@10", "R@100")
 BM25 = "BM25"
-NAMES = {BM25: "bm25", **{row.name: slug(row.name) for row in ROWS}, "hybrid": HYBRID, "hybrid + reranker": RERANKED}
-AGAINST_START = {row.name: row.against for row in ROWS if row.against}
-AGAINST_MLM = {row.name: row.mlm for row in ROWS if row.mlm}
+ALL = sorted((*ROWS, CONTROL), key=lambda row: row.representation == "lexicon")  # the control stands below the row that it explains
+NAMES = {BM25: "bm25", **{row.name: slug(row.name) for row in ALL}, "hybrid": HYBRID, "hybrid + reranker": RERANKED}
+AGAINST_START = {row.name: row.against for row in ALL if row.against}
+AGAINST_MLM = {row.name: row.mlm for row in ALL if row.mlm}
 HEADER = "| collection | system | seeds | nDCG@10 | over seeds | RR@10 | R@100 | nDCG@10 against BM25 | against the start fine-tuned | against MLM |"
 
 

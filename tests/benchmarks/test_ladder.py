@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from benchmarks.ladder import __main__ as ladder
 from benchmarks.ladder import hybrids, sources, train
-from benchmarks.ladder.plan import ROWS, SPLADE, TABLES, TEACHER
+from benchmarks.ladder.plan import CONTROL, ROWS, SPLADE, TABLES, TEACHER
 from benchmarks.ladder.sources import UNLABELLED
 from tests.pipeline.small import write_collection, write_cross_encoder
 
@@ -42,6 +42,7 @@ def test_every_row_on_every_collection(tmp_path, monkeypatch, capsys, tiny_model
     table = capsys.readouterr().out
     for row in ("BM25", "hybrid", "hybrid + reranker", *(row.name for row in ROWS)):
         assert table.count(f"| {row} | 1 |") == len(TABLES) * len(COLLECTIONS)
+    assert table.count(f"| {CONTROL.name} | 1 |") == len(COLLECTIONS)
     assert table.count("56 documents") == len(TABLES) * len(COLLECTIONS)
 
     monkeypatch.setattr(ladder.Workshop, "train", None)

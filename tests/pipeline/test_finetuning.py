@@ -103,6 +103,7 @@ def test_an_interrupted_stage_goes_on_and_ends_in_the_same_bytes(tmp_path, colle
 def test_two_part_vectors_from_text_to_answers(tmp_path: Path, collection_folder: Path, tiny_model_folder: Path) -> None:
     model = {
         "init": str(tiny_model_folder),
+        "guard": True,
         "pretrain": {"objective": "dupmae", "steps": 2, "tokens_per_batch": 512, "probe_every": 2},
         "finetune": {"steps": 2, "hard": 2, "queries": 4, "stages": ["bm25", "dupmae"]},
     }

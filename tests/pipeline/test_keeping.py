@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.pipeline.small import small_recipe, write_cross_encoder
+from transformers import AutoTokenizer, BertModel
 
 from retrolex.artifacts import read_manifest
 from retrolex.errors import UserError
@@ -38,6 +39,19 @@ def test_every_way_is_one_line(tmp_path: Path, collection_folder: Path, tiny_mod
     assert read_manifest(folder / "teacher-1")["counts"]["scores"] == 12 * 3
     assert "adapted dense" in [row.name for row in outcome.results.rows]
     assert Recipe.model_validate(recipe.plain()) == recipe
+
+
+def test_a_start_that_makes_such_vectors_is_guarded_unless_told_otherwise(tmp_path: Path, collection_folder: Path, tiny_model_folder: Path) -> None:
+    BertModel.from_pretrained(tiny_model_folder).save_pretrained(tmp_path / "start")
+    AutoTokenizer.from_pretrained(tiny_model_folder).save_pretrained(tmp_path / "start")
+    short = ["lexicon.pretrain.steps=2", "lexicon.pretrain.probe_every=2", "lexicon.finetune.steps=2", "dense.finetune.steps=2"]
+    short += ["dense.pretrain=null"]
+    told = {"whole": [], "headless": [], "told": ["lexicon.guard=false"]}
+    starts = {"whole": tiny_model_folder, "headless": tmp_path / "start", "told": tiny_model_folder}
+    for name, start in starts.items():
+        run(small_recipe(collection_folder, start, tmp_path / name, *short, *told[name]))
+        assert (tmp_path / name / "lexicon/model" / GUARDED).exists() == (name == "whole")
+        assert (tmp_path / name / "dense/model" / GUARDED).exists()
 
 
 def test_a_weight_that_is_none_stops_the_run(tmp_path: Path, collection_folder: Path, tiny_model_folder: Path) -> None:

@@ -77,8 +77,9 @@ def announce(recipe: Recipe) -> None:
         if model.finetune:
             times = f" in {len(model.finetune.stages)} stages" if model.finetune.stages else ""
             steps.append(f"fine-tune on the collection's labels or on pseudo-queries{times}")
-        if model.guard:
-            steps.append("keep whichever of start, adapted and averages of them the held-out queries prefer")
+        if model.guard is not False and (model.pretrain or model.finetune):
+            condition = "" if model.guard or name == "dense" else " (if the start makes such vectors already)"
+            steps.append(f"keep whichever of start, adapted and averages of them the held-out queries prefer{condition}")
         say(f"{name}: {', '.join(steps)}")
     say("All settings: recipe.json in the run folder; change any with --set key=value.\n")
 

@@ -99,7 +99,8 @@ class Retriever:
 
     def guarded(self, start: Path, trained: Path, pairs: Path) -> Path:
         """The model to use of a start and what became of it."""
-        return self.guard(start, trained, pairs) if self.model.guard and trained != start else trained
+        guard = self.start_retrieves(start) if self.model.guard is None else self.model.guard
+        return self.guard(start, trained, pairs) if guard and trained != start else trained
 
     def pretrain(self, start: Path, tokens: Path) -> Path:
         """``pretrain/``."""

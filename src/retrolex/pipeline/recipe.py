@@ -75,13 +75,15 @@ class Model(Part):
     """One retriever: where it starts, and what is done to it. None skips a step.
 
     Attributes:
+        guard: whether start, adapted model and averages of the two are compared on held-out queries, and the winner is used; None: where the
+            start makes such vectors already.
         kind: of a dense index (`index.dense_kinds`): ``flat`` is exact, the others trade recall for speed or size.
     """
 
     init: str
     pretrain: Pretrain | None = None
     finetune: Finetune | None = None
-    guard: bool = True
+    guard: bool | None = None
     document_length: int | None = Field(default=None, ge=8)
     query_length: int | None = Field(default=None, ge=8)
     top_k: int | None = Field(default=None, ge=1)
@@ -146,7 +148,6 @@ def default_lexicon() -> Model:
         document_length=128,
         pretrain=Pretrain(objective="lexmae", tokens_per_batch=4096, steps=16, learning_rate=1e-4, probe_every=16),
         finetune=Finetune(steps=36, queries=32, hard=1, learning_rate=1e-4, scale=0.05, flops=0.001),
-        guard=False,
     )
 
 
