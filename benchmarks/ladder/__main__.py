@@ -3,6 +3,7 @@
     python -m benchmarks.ladder --collections SHARED/collections --models SHARED/models --out FOLDER > tables.md
 
 Everything is resumed where it was: models, vectors and runs that are there are not made again. The tables show what there is so far.
+Two processes may share a folder, one table each; start the second when the first has begun to train, for collections are imported under a lock.
 Runs do not know the plan that they were made with: after a change of plan.py, take another --out.
 """
 
