@@ -26,7 +26,7 @@ OBJECTIVES = {"dense": "retromae", "lexicon": "lexmae"}
 START, TEACHER = "splade-tiny-mlm", "ms-marco-MiniLM-L-12-v2"
 TUNE_ONLY, AVERAGE, KEEP = ["pretrain=null"], ["guard=true"], ["pretrain.options.keep_start=10.0"]
 LORA, TAUGHT = ["finetune.lora=8", "finetune.learning_rate=2.0e-4"], ["finetune.stages=[{teacher: TEACHER}]"]
-# The pipeline's scale and FLOPS for lexicon vectors, in place of the papers' 1 and .002, which suit heads that are new.
+# The pipeline's scale and FLOPS for lexicon vectors, in place of the papers' 1 and .002.
 GENTLE = ["finetune.scale=0.05", "finetune.flops=0.001"]
 # Cells that share a stage stand one after the other: the second finds it done.
 WAYS = {
