@@ -21,7 +21,8 @@ def test_text_in_measured_search_out(tmp_path, collection_folder, tiny_model_fol
     names = [row.name for row in outcome.results.rows]
     assert names == ["BM25", "start dense", "adapted dense", "start lexicon", "adapted lexicon", "hybrid"]
     assert all(row.index_bytes > 0 and row.ms_per_query > 0 for row in outcome.results.rows)
-    assert outcome.report.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    page = outcome.report.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>") and "Adaptation, dense" in page and "Adaptation, lexicon" in page and "start dense" in page
     for folder in ("collection", "bm25", "pairs", "search", "hybrid", "evaluate", "report", "dense/model", "lexicon/model"):
         assert read_manifest(tmp_path / "run" / folder), folder
     assert not list((tmp_path / "run").rglob("*.partial"))

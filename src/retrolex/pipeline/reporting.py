@@ -13,6 +13,7 @@ import yaml
 
 from retrolex.artifacts import LOGS, MANIFEST, Stage, content_hash, read_manifest
 from retrolex.encoding.shards import read_shards
+from retrolex.evaluation.comparison import compare
 from retrolex.evaluation.report.build import chart_of, report_data
 from retrolex.evaluation.report.data import Chart, Sparsity
 from retrolex.evaluation.report.page import render
@@ -74,6 +75,7 @@ def write_report(story: Story, out: Path) -> dict[str, Any]:
         "Hybrid": f"{label(story.hybrid)}: {story.hybrid.reason}",
         "Collection's hash": content_hash(story.folder / "collection")[:12],
         "Seed": str(story.recipe.seed),
+        **against_starts(story),
     }
     if story.split == HELD:
         data.policy = [PSEUDO, *data.policy]
@@ -85,6 +87,17 @@ def write_report(story: Story, out: Path) -> dict[str, Any]:
     (out / REPORT).write_text(render(data), encoding="utf-8", newline="\n")
     (out / "per-query.csv").write_text(story.found.per_query(), encoding="utf-8", newline="\n")
     return {"headline": data.headline}
+
+
+def against_starts(story: Story) -> dict[str, str]:
+    """What adaptation was worth: every adapted retriever against its start, by the first measure."""
+    evaluations, said = {row.name: row.evaluation for row in story.found.rows}, {}
+    for name in RETRIEVERS:
+        start, adapted = f"start {name}", f"adapted {name}"
+        if start in evaluations and adapted in evaluations:
+            compared = compare({start: evaluations[start], adapted: evaluations[adapted]}, start)
+            said[f"Adaptation, {name}"] = compared.of(adapted, story.found.measures[0]).verdict()
+    return said
 
 
 def commands(story: Story) -> Iterator[str]:
